@@ -1,0 +1,106 @@
+/**
+ * The records that every backend keeps beside a journal: heads, tombstones, request ids.
+ *
+ * @module
+ */
+
+import type { Base } from "../document/journal.ts";
+
+/** The most entries in one {@link Append}. */
+export const MAX_BATCH = 64;
+/** How long a tombstone is kept, in milliseconds: 30 days. */
+export const TOMBSTONE_MS = 30 * 86_400_000;
+/** How long a request id is kept at least, in milliseconds: 24 hours. */
+export const REQUEST_MS = 86_400_000;
+/** How many leftovers (past due documents, old tombstones and request ids) a write or list removes on its way. */
+export const LEFTOVERS = 4;
+
+/** Names a document. */
+export interface DocumentKey {
+  readonly user: string;
+  readonly id: string;
+}
+
+/** The small record beside a journal. Times are milliseconds since 1970 by the backend's clock. */
+export interface Head {
+  readonly id: string;
+  readonly kind: string;
+  readonly title?: string;
+  readonly version: number;
+  /** The write id of `version`. */
+  readonly writeId: string;
+  readonly createdAt: number;
+  /** When `version` was written. */
+  readonly updatedAt: number;
+  /** Who wrote `version`. */
+  readonly writer: string;
+  /** The turn that the document is in; it may be ahead of the last entry's. 0: none was ever named. */
+  readonly turn: number;
+  /** The first turn that the document was in; 0: none was ever named. */
+  readonly firstTurn: number;
+  /** The time to live as last set, in days. */
+  readonly ttlDays?: number;
+  readonly expiresAt?: number;
+  /** UTF-8 bytes of the state of `version`. */
+  readonly bytes: number;
+  /** The oldest retained version. */
+  readonly oldest: number;
+  /** {@link Stamp.offset} of `version`. */
+  readonly offset: number;
+  /** Where reading `version` starts. */
+  readonly base: Base;
+  /** The user's sequence number at the last mint or write. */
+  readonly seq: number;
+  /** The same, at the mint: a walk through the list tells new documents from moved ones by it. */
+  readonly createdSeq: number;
+}
+
+/** What is left of a document that was deleted or has expired. */
+export interface Tombstone {
+  readonly id: string;
+  readonly status: "deleted" | "expired";
+  readonly kind: string;
+  /** When it was deleted, or when its time to live ended. */
+  readonly goneAt: number;
+  readonly ttlDays?: number;
+  readonly seq: number;
+}
+
+/** What to remember of a request, so that a second one like it is recognised. */
+export interface RequestDraft {
+  /** Unique within the user. */
+  readonly id: string;
+  /** SHA-256 of operation and canonical arguments. */
+  readonly fingerprint: string;
+  /** The result's metadata, opaque to the backend. */
+  readonly meta: string;
+}
+
+/** What is remembered of a request. */
+export interface RequestRecord extends RequestDraft {
+  /** The document it was about. */
+  readonly documentId: string;
+  readonly version: number;
+  /** The write id of `version`. */
+  readonly writeId: string;
+  readonly at: number;
+  readonly turn: number;
+  readonly ttlDays?: number;
+  readonly expiresAt?: number;
+}
+
+/** Whether a record is of a document that is no more. */
+export function isTombstone(record: Head | Tombstone): record is Tombstone {
+  return "status" in record;
+}
+
+/** Whether a head's time to live has ended. */
+export function isPastDue(head: Head, now: number): boolean {
+  return head.expiresAt !== undefined && head.expiresAt <= now;
+}
+
+/** What becomes of a head whose time to live has ended; `seq` is still the last write's. */
+export function toExpired(head: Head): Tombstone {
+  const { id, kind, expiresAt, ttlDays, seq } = head;
+  return { id, kind, status: "expired", goneAt: expiresAt ?? 0, ttlDays, seq };
+}

@@ -1,0 +1,245 @@
+/**
+ * The atomic steps: every check first, then the writes. Each runs inside a transaction that its caller opened.
+ *
+ * @module
+ */
+
+import type { Keyframe, Stamp } from "../../document/journal.ts";
+import type {
+  Absent,
+  Append,
+  Appended,
+  Creation,
+  DocumentKey,
+  Exists,
+  Expected,
+  Gone,
+  Head,
+  Held,
+  Lost,
+  QuotaReached,
+  Removed,
+  Replayed,
+  RequestDraft,
+  Touch,
+  Touched,
+} from "../backend.ts";
+import { isPastDue, isTombstone, LEFTOVERS, toExpired } from "../records.ts";
+import type { Connection } from "./driver.ts";
+import { findDocument, findStamp, leadTo, type LiveRow } from "./read.ts";
+import { number } from "./rows.ts";
+import { sweepUser } from "./users.ts";
+import {
+  advanceHead,
+  bury,
+  expiryOf,
+  findRequest,
+  forget,
+  insertEntry,
+  insertHead,
+  insertKeyframe,
+  insertRequest,
+  reclaim,
+  takeSeq,
+  updateHead,
+} from "./write.ts";
+
+/** Step of {@link Backend.create}. */
+export function createStep(
+  connection: Connection,
+  key: DocumentKey,
+  { kind, entry, bytes, request, quota }: Creation,
+  now: number,
+): Appended | Exists | QuotaReached | Replayed {
+  const replayed = replay(connection, key.user, [request]);
+  if (replayed !== undefined) return replayed;
+  const there = findDocument(connection, key);
+  if (there !== undefined && !isTombstone(there.record) && !isPastDue(there.record, now)) {
+    const found = leadTo(connection, { doc: there.doc, head: there.record }, { as: "head" }, undefined);
+    return { outcome: "exists", found };
+  }
+  if (there !== undefined && !isTombstone(there.record)) {
+    bury(connection, key.user, there.doc, toExpired(there.record), now);
+  }
+  sweepUser(connection, key.user, now, LEFTOVERS);
+  let held = liveCount(connection, key.user);
+  while (held >= quota && sweepUser(connection, key.user, now, 64) > 0) held = liveCount(connection, key.user);
+  if (held >= quota) return { outcome: "quota", held };
+  if (there !== undefined) forget(connection, there.doc);
+  const seq = takeSeq(connection, key.user, 1, 1);
+  const { writeId, writer, body, offset, turn = 0, title } = entry;
+  const ttlDays = entry.ttlDays ?? undefined;
+  const stamp: Stamp = { version: 1, writeId, at: now, turn, writer, seq, offset };
+  const head: Head = {
+    id: key.id,
+    kind,
+    title,
+    version: 1,
+    writeId,
+    createdAt: now,
+    updatedAt: now,
+    writer,
+    turn,
+    firstTurn: turn,
+    ttlDays,
+    expiresAt: expiryOf(ttlDays, now),
+    bytes,
+    oldest: 1,
+    offset,
+    base: { version: 1, bytes, offset },
+    seq,
+    createdSeq: seq,
+  };
+  const doc = insertHead(connection, key.user, head);
+  insertEntry(connection, doc, stamp, body);
+  if (request !== undefined) insertRequest(connection, key, request, head, now);
+  return { outcome: "appended", head, stamps: [stamp] };
+}
+
+/** Step of {@link Backend.append}. */
+export function appendStep(
+  connection: Connection,
+  key: DocumentKey,
+  expected: Expected,
+  append: Append,
+  now: number,
+): Appended | Lost | Absent | Gone | Replayed {
+  const { steps, bytes, oldest, keyframe } = append;
+  const replayed = replay(connection, key.user, steps.map(({ request }) => request));
+  if (replayed !== undefined) return replayed;
+  const row = findLive(connection, key, now);
+  if ("outcome" in row) return row;
+  const { version, writeId, turn } = row.head;
+  if (version !== expected.version || writeId !== expected.writeId || turn !== expected.turn) {
+    return appendedBefore(connection, row, expected, append) ??
+      { outcome: "lost", found: leadTo(connection, row, { as: "head" }, expected) };
+  }
+  const entries = steps.filter(({ entry }) => entry !== undefined).length;
+  let seq = entries === 0 ? row.head.seq : takeSeq(connection, key.user, entries, 0);
+  let head = row.head;
+  const at = Math.max(now, head.updatedAt);
+  const stamps: Stamp[] = [];
+  for (const { entry, request } of steps) {
+    if (entry !== undefined) {
+      const { writeId, writer, offset, turn = 0 } = entry;
+      const version = head.version + 1;
+      const stamp: Stamp = { version, writeId, at, turn: Math.max(turn, head.turn), writer, seq: seq++, offset };
+      insertEntry(connection, row.doc, stamp, entry.body);
+      head = advanceHead(head, entry, stamp);
+      stamps.push(stamp);
+    }
+    if (request !== undefined) insertRequest(connection, key, request, head, now);
+  }
+  if (entries > 0) {
+    head = { ...head, bytes, oldest: Math.max(oldest, head.oldest) };
+    if (keyframe !== undefined) {
+      head = { ...head, base: { version: head.version, bytes, offset: head.offset } };
+      insertKeyframe(connection, row.doc, keyframe);
+      reclaim(connection, row.doc, head.oldest);
+    }
+    updateHead(connection, row.doc, head);
+  }
+  sweepUser(connection, key.user, now, LEFTOVERS);
+  return { outcome: "appended", head, stamps };
+}
+
+/** The answer to a batch that has been written already: its last version carries its last write id. */
+function appendedBefore(connection: Connection, row: LiveRow, expected: Held, append: Append): Appended | undefined {
+  const drafts = append.steps.flatMap(({ entry }) => entry ?? []);
+  if (drafts.length === 0) return undefined;
+  const stamps = drafts.flatMap((_, i) => findStamp(connection, row.doc, expected.version + 1 + i) ?? []);
+  const last = stamps[stamps.length - 1];
+  if (stamps.length !== drafts.length || last.writeId !== drafts[drafts.length - 1].writeId) return undefined;
+  return { outcome: "appended", head: row.head, stamps };
+}
+
+/** Step of {@link Backend.touch}. */
+export function touchStep(
+  connection: Connection,
+  key: DocumentKey,
+  touch: Touch,
+  now: number,
+): Touched | Absent | Gone {
+  const row = findLive(connection, key, now);
+  if ("outcome" in row) return row;
+  const renews = touch.ttlDays !== undefined;
+  const ttlDays = typeof touch.ttlDays === "number"
+    ? touch.ttlDays
+    : touch.ttlDays === null
+    ? undefined
+    : row.head.ttlDays;
+  const turn = Math.max(touch.turn ?? 0, row.head.turn);
+  const head: Head = {
+    ...row.head,
+    ttlDays,
+    expiresAt: renews ? expiryOf(ttlDays, now) : row.head.expiresAt,
+    turn,
+    firstTurn: row.head.firstTurn === 0 ? turn : row.head.firstTurn,
+  };
+  updateHead(connection, row.doc, head);
+  return { outcome: "touched", head };
+}
+
+/** Step of {@link Backend.remove}. */
+export function removeStep(
+  connection: Connection,
+  key: DocumentKey,
+  expected: number | undefined,
+  request: RequestDraft | undefined,
+  now: number,
+): Removed | Lost | Absent | Gone | Replayed {
+  const replayed = replay(connection, key.user, [request]);
+  if (replayed !== undefined) return replayed;
+  const row = findLive(connection, key, now);
+  if ("outcome" in row) return row;
+  if (expected !== undefined && row.head.version !== expected) {
+    return { outcome: "lost", found: leadTo(connection, row, { as: "head" }, undefined) };
+  }
+  const { id, kind, ttlDays, seq } = row.head;
+  bury(connection, key.user, row.doc, { id, kind, status: "deleted", goneAt: now, ttlDays, seq }, now);
+  if (request !== undefined) insertRequest(connection, key, request, row.head, now);
+  sweepUser(connection, key.user, now, LEFTOVERS);
+  return { outcome: "removed", head: row.head };
+}
+
+/** Step of {@link Backend.trim}. */
+export function trimStep(connection: Connection, key: DocumentKey, oldest: Held, keyframe: Keyframe): void {
+  const row = findDocument(connection, key);
+  if (row === undefined || isTombstone(row.record) || row.record.oldest >= oldest.version) return;
+  const head = row.record;
+  if (findStamp(connection, row.doc, oldest.version)?.writeId !== oldest.writeId) return;
+  insertKeyframe(connection, row.doc, keyframe);
+  const isNewer = keyframe.version > head.base.version;
+  const stamp = findStamp(connection, row.doc, keyframe.version);
+  const base = isNewer && stamp !== undefined
+    ? { version: keyframe.version, bytes: keyframe.bytes, offset: stamp.offset }
+    : head.base;
+  updateHead(connection, row.doc, { ...head, oldest: oldest.version, base });
+  reclaim(connection, row.doc, oldest.version);
+}
+
+/** The live document; or what to answer if it is none, after burying one that is past due. */
+function findLive(connection: Connection, key: DocumentKey, now: number): LiveRow | Absent | Gone {
+  const row = findDocument(connection, key);
+  if (row === undefined) return { outcome: "absent" };
+  if (isTombstone(row.record)) return { outcome: "gone", tombstone: row.record };
+  if (!isPastDue(row.record, now)) return { doc: row.doc, head: row.record };
+  return { outcome: "gone", tombstone: bury(connection, key.user, row.doc, toExpired(row.record), now) };
+}
+
+function replay(
+  connection: Connection,
+  user: string,
+  requests: readonly (RequestDraft | undefined)[],
+): Replayed | undefined {
+  for (const request of requests) {
+    const record = request && findRequest(connection, user, request.id);
+    if (record !== undefined) return { outcome: "replayed", record };
+  }
+  return undefined;
+}
+
+function liveCount(connection: Connection, user: string): number {
+  const row = connection.get("SELECT live FROM mcpstate_user WHERE name = ?", user);
+  return row === undefined ? 0 : number(row, "live");
+}

@@ -1,0 +1,89 @@
+/**
+ * What concerns a user as a whole: the list, leftovers, and the end of everything.
+ *
+ * @module
+ */
+
+import { BackendError } from "../../document/errors.ts";
+import type { ListPage, ListRange } from "../backend.ts";
+import { type Head, isPastDue, isTombstone, LEFTOVERS, toExpired, type Tombstone } from "../records.ts";
+import type { Connection } from "./driver.ts";
+import { number, text, toDocument } from "./rows.ts";
+import { bury, findLeftovers, forget, removeJournal, removeOldRequests } from "./write.ts";
+
+/** A page of a user's documents, in the order of `seq`. Inside a transaction. */
+export function listDocuments(connection: Connection, user: string, range: ListRange, now: number): ListPage {
+  const { direction, from, limit, tombstones } = range;
+  const order = direction === "down" ? "seq < ? ORDER BY seq DESC" : "seq > ? ORDER BY seq";
+  const rows = connection.all(`SELECT * FROM mcpstate_document WHERE user = ? AND ${order} LIMIT ?`, user, from, limit);
+  const documents: (Head | Tombstone)[] = [];
+  for (const row of rows) {
+    const record = readable(row);
+    if (record === undefined) continue;
+    const seen = !isTombstone(record) && isPastDue(record, now) ? toExpired(record) : record;
+    if (tombstones || !isTombstone(seen)) documents.push(seen);
+  }
+  const user_ = connection.get("SELECT seq FROM mcpstate_user WHERE name = ?", user);
+  const seq = user_ === undefined ? 0 : number(user_, "seq");
+  return rows.length < limit ? { documents, seq } : { documents, seq, next: number(rows[rows.length - 1], "seq") };
+}
+
+/** A damaged record must not hide the others. */
+function readable(row: Readonly<Record<string, unknown>>): Head | Tombstone | undefined {
+  try {
+    return toDocument(row).record;
+  } catch (error) {
+    if (error instanceof BackendError) return undefined;
+    throw error;
+  }
+}
+
+/** The names of all users. */
+export function userNames(connection: Connection): string[] {
+  return connection.all("SELECT name FROM mcpstate_user ORDER BY name").map((row) => text(row, "name"));
+}
+
+/**
+ * Buries past due documents and forgets old tombstones and request ids of a user, all of it or `only` one document.
+ * Inside a transaction. Answers how many.
+ */
+export function sweepUser(connection: Connection, user: string, now: number, limit: number, only?: string): number {
+  const rows = only === undefined
+    ? findLeftovers(connection, user, now, limit)
+    : connection.all("SELECT * FROM mcpstate_document WHERE user = ? AND id = ? AND due_at <= ?", user, only, now);
+  let swept = 0;
+  for (const row of rows) {
+    const record = readable(row);
+    if (record === undefined) continue;
+    if (isTombstone(record)) forget(connection, number(row, "doc"));
+    else bury(connection, user, number(row, "doc"), toExpired(record), now);
+    swept++;
+  }
+  return only === undefined ? swept + removeOldRequests(connection, user, now, limit) : swept;
+}
+
+/** Removes a few leftovers of a user, if there are any and nobody else is writing. */
+export async function sweepLeftovers(connection: Connection, user: string, now: number): Promise<void> {
+  const due = await connection.single(() => findLeftovers(connection, user, now, 1).length > 0);
+  if (due) await connection.write(() => sweepUser(connection, user, now, LEFTOVERS));
+}
+
+/** Removes everything of a user, a few documents at a time so that others can write between. */
+export async function purgeUser(connection: Connection, user: string): Promise<number> {
+  let live = 0;
+  for (;;) {
+    const done = await connection.write(() => {
+      const rows = connection.all("SELECT doc, status FROM mcpstate_document WHERE user = ? LIMIT 50", user);
+      for (const row of rows) {
+        removeJournal(connection, number(row, "doc"));
+        forget(connection, number(row, "doc"));
+        if (row.status === "live") live++;
+      }
+      if (rows.length > 0) return false;
+      connection.run("DELETE FROM mcpstate_request WHERE user = ?", user);
+      connection.run("DELETE FROM mcpstate_user WHERE name = ?", user);
+      return true;
+    });
+    if (done) return live;
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * Applies JSON Patches (RFC 6902) to a frozen state, sharing what they do not touch and keeping the byte size as they go.
+ *
+ * @module
+ */
+
+import { freeze, isArray, isObject, jsonBytes, type JsonObject, type JsonValue, stringBytes } from "./json.ts";
+import { parsePath, type Path, toIndex } from "./path.ts";
+
+/** The three operations of RFC 6902 that a journal uses. Paths are JSON Pointers (RFC 6901). */
+export type JsonPatchOperation =
+  | { readonly op: "add"; readonly path: string; readonly value: JsonValue }
+  | { readonly op: "replace"; readonly path: string; readonly value: JsonValue }
+  | { readonly op: "remove"; readonly path: string };
+
+/** A JSON Patch (RFC 6902): operations applied in order. */
+export type JsonPatch = readonly JsonPatchOperation[];
+
+/** A state and its size. */
+export interface Sized {
+  /** The state, deep-frozen. */
+  readonly state: JsonObject;
+  /** UTF-8 bytes of the compact JSON of `state`. */
+  readonly bytes: number;
+}
+
+/**
+ * The state after a patch. Untouched parts are the same objects as before; the cost follows the patch.
+ *
+ * @throws {TypeError} if the patch does not fit the state. Patches are compiled or were checked before they get here.
+ */
+export function applyJsonPatch(before: Sized, patch: JsonPatch): Sized {
+  const draft = new Draft(before);
+  draft.apply(patch);
+  return draft.finish();
+}
+
+/**
+ * A state on its way through many patches. Each container is copied at most once, however many patches touch it, so
+ * folding a thousand appends costs a thousand items and not a thousand lists.
+ */
+export class Draft {
+  #state: JsonValue;
+  #bytes: number;
+  /** Copies made here, with their sizes: nobody else holds them, so they may change until {@link Draft.finish}. */
+  readonly #owned = new Map<object, number>();
+
+  constructor(before: Sized) {
+    this.#state = before.state;
+    this.#bytes = before.bytes;
+  }
+
+  /** Applies one patch. @throws {TypeError} if it does not fit; the draft is then of no more use. */
+  apply(patch: JsonPatch): void {
+    for (const operation of patch) {
+      const path = parsePath(operation.path);
+      if (path.length > 0) this.#edit(operation, path);
+      else if (operation.op === "remove") throw misfit(operation);
+      else this.replace(operation.value);
+    }
+  }
+
+  /** Puts another state in the place of this one. */
+  replace(state: JsonValue): void {
+    this.#state = freeze(state);
+    this.#bytes = jsonBytes(state);
+  }
+
+  /** The value of a top-level key as it stands, to compare and not to keep. */
+  peek(): JsonValue {
+    return this.#state;
+  }
+
+  /** Freezes what was copied and hands it out. */
+  finish(): Sized {
+    if (!isObject(this.#state)) throw new TypeError("a patch left a state that is not an object");
+    for (const copy of this.#owned.keys()) Object.freeze(copy);
+    this.#owned.clear();
+    return { state: this.#state, bytes: this.#bytes };
+  }
+
+  #edit(operation: JsonPatchOperation, path: Path): void {
+    let node = this.#state = this.#own(this.#state, operation);
+    for (const token of path.slice(0, -1)) {
+      if (Array.isArray(node)) {
+        const index = toIndex(token, node.length);
+        if (index === undefined) throw misfit(operation);
+        node = node[index] = this.#own(node[index], operation);
+      } else {
+        if (!Object.hasOwn(node, token)) throw misfit(operation);
+        node = node[token] = this.#own(node[token], operation);
+      }
+    }
+    const last = path[path.length - 1];
+    if (Array.isArray(node)) {
+      this.#bytes += editArray(node, last, operation);
+      return;
+    }
+    // Counted, not looked up: to ask a large object that keeps changing whether it is empty takes a walk each time.
+    const size = this.#owned.get(node) ?? 0;
+    const growth = operation.op === "remove" ? -1 : Object.hasOwn(node, last) ? 0 : 1;
+    this.#bytes += editObject(node, size, last, operation);
+    this.#owned.set(node, size + growth);
+  }
+
+  #own(node: JsonValue, operation: JsonPatchOperation): Container {
+    if (!isArray(node) && !isObject(node)) throw misfit(operation);
+    if (this.#owned.has(node)) return node as Container;
+    const copy: Container = isArray(node) ? [...node] : { ...node };
+    this.#owned.set(copy, Object.keys(copy).length);
+    return copy;
+  }
+}
+
+type Container = JsonValue[] | { [key: string]: JsonValue };
+
+/** Edits an array in place and answers by how many bytes it grew. */
+function editArray(node: JsonValue[], token: string, operation: JsonPatchOperation): number {
+  const comma = node.length > (operation.op === "add" ? 0 : 1) ? 1 : 0;
+  if (operation.op === "add") {
+    const index = token === "-" ? node.length : toIndex(token, node.length + 1);
+    if (index === undefined) throw misfit(operation);
+    if (index === node.length) node.push(freeze(operation.value));
+    else node.splice(index, 0, freeze(operation.value));
+    return jsonBytes(operation.value) + comma;
+  }
+  const index = toIndex(token, node.length);
+  if (index === undefined) throw misfit(operation);
+  const removed = jsonBytes(node[index]);
+  if (operation.op === "remove") {
+    node.splice(index, 1);
+    return -removed - comma;
+  }
+  node[index] = freeze(operation.value);
+  return jsonBytes(operation.value) - removed;
+}
+
+/** Edits an object of `size` keys in place and answers by how many bytes it grew. */
+function editObject(
+  node: { [key: string]: JsonValue },
+  size: number,
+  key: string,
+  operation: JsonPatchOperation,
+): number {
+  const present = Object.hasOwn(node, key);
+  if (operation.op === "add" && !present) {
+    const comma = size > 0 ? 1 : 0;
+    node[key] = freeze(operation.value);
+    return stringBytes(key) + 1 + jsonBytes(operation.value) + comma;
+  }
+  if (!present) throw misfit(operation);
+  const removed = jsonBytes(node[key]);
+  if (operation.op === "remove") {
+    delete node[key];
+    return -(stringBytes(key) + 1 + removed + (size > 1 ? 1 : 0));
+  }
+  node[key] = freeze(operation.value);
+  return jsonBytes(operation.value) - removed;
+}
+
+function misfit({ op, path }: JsonPatchOperation): TypeError {
+  return new TypeError(`the operation ${op} at ${JSON.stringify(path)} does not fit the state`);
+}

@@ -1,0 +1,100 @@
+/**
+ * How often each top-level key of a document was written: folded with the journal, so that asking costs nothing.
+ *
+ * @module
+ */
+
+import { equal, isObject, type JsonObject, type JsonValue, ownValue } from "./json.ts";
+import type { JsonPatch } from "./json_patch.ts";
+import { parsePath } from "./path.ts";
+
+/** The past of one top-level key, up to some version. */
+export interface KeyWrites {
+  /** In how many versions the key changed. */
+  readonly versions: number;
+  /** In how many turns it was written. 0 where turns were never named. */
+  readonly turns: number;
+  /** The version and turn that first wrote it. */
+  readonly first: { readonly version: number; readonly turn: number };
+  /** The version and turn that last changed it, and who did. */
+  readonly last: { readonly version: number; readonly turn: number; readonly writer: string };
+  /** The turns that wrote it, ascending: at most the newest {@link TURNS_LISTED}. */
+  readonly recentTurns: readonly number[];
+}
+
+/** How many turns {@link KeyWrites.recentTurns} lists at most. */
+export const TURNS_LISTED = 16;
+/** How many keys that are no longer in the state are remembered, the most recently changed first. */
+export const GONE_KEYS_KEPT = 256;
+
+/** The past of every key, removed ones included. */
+export type KeyHistory = ReadonlyMap<string, KeyWrites>;
+
+/** Which version, in which turn, by whom. */
+export interface WriteStamp {
+  readonly version: number;
+  readonly turn: number;
+  readonly writer: string;
+}
+
+/** The history after a write that changed these keys. */
+export function countWrites(before: KeyHistory, keys: Iterable<string>, stamp: WriteStamp): KeyHistory {
+  const after = new Map(before);
+  for (const key of keys) after.set(key, countWrite(after.get(key), stamp));
+  return after;
+}
+
+function countWrite(before: KeyWrites | undefined, { version, turn, writer }: WriteStamp): KeyWrites {
+  const last = { version, turn, writer };
+  if (before === undefined) {
+    return {
+      versions: 1,
+      turns: turn > 0 ? 1 : 0,
+      first: { version, turn },
+      last,
+      recentTurns: turn > 0 ? [turn] : [],
+    };
+  }
+  const newTurn = turn > before.last.turn;
+  return {
+    versions: before.versions + 1,
+    turns: before.turns + (newTurn ? 1 : 0),
+    first: before.first,
+    last,
+    recentTurns: newTurn ? [...before.recentTurns, turn].slice(-TURNS_LISTED) : before.recentTurns,
+  };
+}
+
+/** Forgets the longest removed keys beyond {@link GONE_KEYS_KEPT}. */
+export function boundHistory(history: KeyHistory, state: JsonObject): KeyHistory {
+  const present = Object.keys(state).length;
+  if (history.size <= present + GONE_KEYS_KEPT) return history;
+  const gone = [...history].filter(([key]) => !Object.hasOwn(state, key));
+  gone.sort(([, a], [, b]) => b.last.version - a.last.version);
+  const after = new Map(history);
+  for (const [key] of gone.slice(GONE_KEYS_KEPT / 2)) after.delete(key);
+  return after;
+}
+
+/** The top-level keys that a patch changes in a state. */
+export function patchedKeys(before: JsonValue, patch: JsonPatch): Set<string> {
+  const keys = new Set<string>();
+  for (const operation of patch) {
+    const [key] = parsePath(operation.path);
+    if (key !== undefined) keys.add(key);
+    else for (const each of replacedKeys(before, operation.op === "remove" ? {} : operation.value)) keys.add(each);
+  }
+  return keys;
+}
+
+/** The top-level keys whose values differ between two states. */
+export function replacedKeys(before: JsonValue, after: JsonValue): Set<string> {
+  const [a, b] = [isObject(before) ? before : {}, isObject(after) ? after : {}];
+  const changed = new Set<string>();
+  for (const key of Object.keys(a)) {
+    const value = ownValue(b, key);
+    if (value === undefined || !equal(a[key], value)) changed.add(key);
+  }
+  for (const key of Object.keys(b)) if (!Object.hasOwn(a, key)) changed.add(key);
+  return changed;
+}

@@ -1,0 +1,93 @@
+/**
+ * Makes a document.
+ *
+ * @module
+ */
+
+import type { Creation } from "../backends/backend.ts";
+import { admitState } from "../document/admit.ts";
+import { InternalError, QuotaExceeded, StateTooLarge } from "../document/errors.ts";
+import { advance, EMPTY, entryBytes } from "../document/journal.ts";
+import type { Snapshot } from "../document/snapshot.ts";
+import {
+  checkKind,
+  checkRequestId,
+  checkTitle,
+  checkTtl,
+  checkTurnJump,
+  checkUser,
+  checkWriter,
+  checkWriteTurn,
+} from "./checks.ts";
+import { mintHandle, mintWriteId } from "./handle.ts";
+import { checkSchema, type StandardSchema } from "./kind.ts";
+import { type MintOptions, requireOptions, type Settings } from "./options.ts";
+import type { Reader } from "./reader.ts";
+import { checkSame, replay, toDraft, toRequest } from "./requests.ts";
+import { toIso, toSnapshot } from "./snapshots.ts";
+
+/** How often a handle that happens to be taken is drawn again. */
+const DRAWS = 8;
+
+/** Version 1 of a new document. */
+export async function create(
+  reader: Reader,
+  settings: Settings,
+  schema: StandardSchema | undefined,
+  kind: string,
+  state: unknown,
+  options: MintOptions,
+): Promise<Snapshot> {
+  requireOptions(options);
+  const user = checkUser(options.user);
+  checkKind(kind);
+  const { value, bytes } = admitState(state);
+  if (bytes > settings.maxStateBytes) throw new StateTooLarge(bytes, settings.maxStateBytes);
+  const ttlDays = options.ttlDays === undefined ? undefined : checkTtl(options.ttlDays);
+  const title = checkTitle(options.title);
+  const writer = options.writer === undefined ? settings.writer : checkWriter(options.writer);
+  const turn = checkWriteTurn(options.turn);
+  checkTurnJump(0, turn);
+  const args = { kind, state: value, ttlDays: ttlDays ?? null, title: title ?? null };
+  const request = toRequest(checkRequestId(options.requestId), "mint", args);
+  if (schema !== undefined) await checkSchema(schema, kind, value);
+
+  const writeId = mintWriteId();
+  const body = JSON.stringify(value);
+  const facts = { changed: Object.freeze([""]) };
+  const meta = { kind, title, createdAt: "", writer, bytes, ...facts };
+  const creation: Creation = {
+    kind,
+    bytes,
+    quota: settings.maxHandlesPerUser,
+    entry: { writeId, writer, body, offset: entryBytes(body), turn, title, ttlDays },
+    request: toDraft(request, { ...meta, createdAt: toIso(Date.now()) }),
+  };
+  for (let draw = 0; draw < DRAWS; draw++) {
+    const key = { user, id: mintHandle(kind, settings.handleLength) };
+    const answer = await reader.backend.create(key, creation);
+    switch (answer.outcome) {
+      case "exists":
+        continue;
+      case "quota":
+        throw new QuotaExceeded(answer.held, settings.maxHandlesPerUser);
+      case "replayed":
+        if (request !== undefined) checkSame(answer.record, request);
+        return await replay(reader, user, answer.record);
+      case "appended": {
+        const { head, stamps: [stamp] } = answer;
+        const after = { state: value, bytes };
+        const folded = advance(EMPTY, {
+          patch: [{ op: "replace", path: "", value }],
+          after,
+          writeId,
+          writer,
+          turn: stamp.turn,
+        });
+        reader.cache.setCurrent(key, { head, folded, stamp });
+        return toSnapshot(head, folded, stamp, facts);
+      }
+    }
+  }
+  throw new InternalError({ cause: new Error("no free handle was drawn") });
+}

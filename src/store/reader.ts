@@ -1,0 +1,167 @@
+/**
+ * Reads a version: asks the backend for the head, folds what is missing, and keeps "here it is", "that never was" and
+ * "no longer retained" apart.
+ *
+ * @module
+ */
+
+import type { Backend, DocumentKey, Found, Gone, Head, Held, Want } from "../backends/backend.ts";
+import {
+  BackendError,
+  HandleExpired,
+  HandleNotFound,
+  NoTurnHistory,
+  TurnNotFound,
+  TurnPruned,
+  VersionNotFound,
+  VersionPruned,
+} from "../document/errors.ts";
+import { EMPTY, type Entry, fold, type Folded, type Stamp } from "../document/journal.ts";
+import { decodeKeyframe } from "../document/keyframe.ts";
+import type { Current, FoldCache, Version } from "./cache.ts";
+import { isNearMiss } from "./handle.ts";
+import { toIso } from "./snapshots.ts";
+
+/** How often a reader that meets a hole asks again before it believes it. */
+const ATTEMPTS = 4;
+/** How many handles are looked at for what was probably meant. */
+const SUGGESTIONS_FROM = 1_000;
+
+/** Reads documents of one backend through one cache. */
+export class Reader {
+  constructor(readonly backend: Backend, readonly cache: FoldCache) {}
+
+  /** The current version. @throws {HandleNotFound | HandleExpired | BackendError} */
+  async current(key: DocumentKey): Promise<Current> {
+    return await this.version(key, { as: "head" });
+  }
+
+  /** A version as of something. The `head` is as it is now. @throws the three outcomes, apart. */
+  async version(key: DocumentKey, want: Want): Promise<Current> {
+    let held = this.#held(key, want);
+    for (let attempt = 1;; attempt++) {
+      const answer = await this.backend.read(key, want, held?.folded);
+      if (answer.outcome !== "found") {
+        this.cache.delete(key);
+        throw await this.gone(key, answer);
+      }
+      const version = this.follow(answer, held);
+      if (version === undefined) {
+        if (answer.target !== undefined || attempt < ATTEMPTS && this.#mayBeHole(answer.head, want)) {
+          if (attempt >= ATTEMPTS) throw damaged();
+          held = FROM_START; // around a damaged keyframe, and past a pruning that went on meanwhile
+          continue;
+        }
+        throw await this.#missing(key, answer.head, want);
+      }
+      if (version.stamp.version < answer.head.oldest) throw await this.#pruned(key, answer.head, want, version.stamp);
+      const current = { ...version, head: answer.head };
+      if (version.folded.version === answer.head.version) this.cache.setCurrent(key, current);
+      else this.cache.setVersion(key, version);
+      return current;
+    }
+  }
+
+  /** What a backend's answer leads to; `undefined` if it has a hole or nothing was found. */
+  follow(found: Found, held: Version | undefined): Version | undefined {
+    const { target, onto, entries } = found;
+    if (target === undefined) return undefined;
+    if (target === "held") return held;
+    try {
+      const base = onto === "held" ? held?.folded : onto === "nothing" ? EMPTY : decodeKeyframe(onto);
+      if (base === undefined) return undefined;
+      const folded = fold(base, entries);
+      return folded.version === target.version && folded.writeId === target.writeId
+        ? { folded, stamp: toStamp(target) }
+        : undefined;
+    } catch (error) {
+      if (error instanceof TypeError || error instanceof SyntaxError) return undefined;
+      throw error;
+    }
+  }
+
+  /** The error for a document that is not there. */
+  async gone(
+    { user, id }: DocumentKey,
+    answer: Gone | { readonly outcome: "absent" },
+    notApplied = false,
+  ): Promise<HandleNotFound | HandleExpired> {
+    if (answer.outcome === "gone" && answer.tombstone.status === "expired") {
+      const { goneAt, ttlDays = 0 } = answer.tombstone;
+      return new HandleExpired(id, toIso(goneAt), ttlDays, notApplied);
+    }
+    return new HandleNotFound(id, await this.#suggestion(user, id), notApplied);
+  }
+
+  /** What may serve as a base; the backend decides whether it does. */
+  #held(key: DocumentKey, want: Want): Version | undefined {
+    return want.as === "version" ? this.cache.version(key, want.version) : this.cache.current(key);
+  }
+
+  #mayBeHole(head: Head, want: Want): boolean {
+    return want.as === "head" || want.as === "version" && want.version >= head.oldest && want.version <= head.version;
+  }
+
+  async #missing(key: DocumentKey, head: Head, want: Want): Promise<Error> {
+    switch (want.as) {
+      case "head":
+        return damaged();
+      case "version":
+        return want.version > head.version || want.version < 1
+          ? new VersionNotFound(want.version, head.version)
+          : want.version < head.oldest
+          ? new VersionPruned(want.version, { from: head.oldest, to: head.version })
+          : damaged();
+      case "turn":
+        if (head.turn === 0) return new NoTurnHistory();
+        return want.turn < head.firstTurn || want.turn > head.turn
+          ? new TurnNotFound(want.turn, head.firstTurn, head.turn)
+          : await this.#pruned(key, head, want);
+      case "time":
+        return want.at < head.createdAt
+          ? new VersionNotFound(
+            undefined,
+            head.version,
+            `The document did not exist at ${toIso(want.at)}: version 1 was written at ${toIso(head.createdAt)}.`,
+          )
+          : await this.#pruned(key, head, want);
+    }
+  }
+
+  async #pruned(key: DocumentKey, head: Head, want: Want, stamp?: Stamp): Promise<Error> {
+    const retained = { from: head.oldest, to: head.version };
+    if (want.as !== "turn") return new VersionPruned(want.as === "version" ? want.version : stamp?.version, retained);
+    if (want.turn < head.firstTurn || want.turn > head.turn) {
+      return new TurnNotFound(want.turn, head.firstTurn, head.turn);
+    }
+    const oldest = await this.backend.locate(key, { version: head.oldest });
+    return new TurnPruned(want.turn, { from: Math.max(oldest?.turn ?? head.turn, head.firstTurn), to: head.turn });
+  }
+
+  async #suggestion(user: string, id: string): Promise<string | undefined> {
+    const page = await this.backend.list(user, {
+      direction: "down",
+      from: Number.MAX_SAFE_INTEGER,
+      limit: SUGGESTIONS_FROM,
+      tombstones: false,
+    });
+    return page.documents.find((head) => isNearMiss(head.id, id))?.id;
+  }
+}
+
+/** Asks for the journal from its start. */
+const FROM_START: Version = {
+  folded: EMPTY,
+  stamp: { version: 0, writeId: "", at: 0, turn: 0, writer: "", seq: 0, offset: 0 },
+};
+
+function damaged(): BackendError {
+  return new BackendError(
+    "The journal of this document is damaged: an entry is missing or unreadable. Run doctor to see which.",
+  );
+}
+
+function toStamp(stamp: Stamp | Entry): Stamp {
+  const { version, writeId, at, turn, writer, seq, offset } = stamp;
+  return { version, writeId, at, turn, writer, seq, offset };
+}

@@ -1,0 +1,64 @@
+/**
+ * From the records of the port to what callers are handed.
+ *
+ * @module
+ */
+
+import type { Head } from "../backends/backend.ts";
+import { decodeBody, type Entry, type Folded, type Stamp, toPatch } from "../document/journal.ts";
+import type { Change, HandleInfo, Snapshot } from "../document/snapshot.ts";
+
+/** Milliseconds since 1970 as ISO 8601 in UTC. */
+export function toIso(time: number): string {
+  return new Date(time).toISOString();
+}
+
+/** A head as metadata of its current version. */
+export function toInfo(head: Head): HandleInfo {
+  const { expiresAt, ttlDays, title } = head;
+  return {
+    handle: head.id,
+    kind: head.kind,
+    ...(title === undefined ? {} : { title }),
+    version: head.version,
+    createdAt: toIso(head.createdAt),
+    updatedAt: toIso(head.updatedAt),
+    ...(expiresAt === undefined ? {} : { expiresAt: toIso(expiresAt) }),
+    ...(ttlDays === undefined ? {} : { ttlDays }),
+    lastWriter: head.writer,
+    turn: head.turn,
+    bytes: head.bytes,
+  };
+}
+
+/** What a write adds to the snapshot of its result. */
+export type WriteFacts = Pick<Snapshot, "changed" | "replayed" | "merged">;
+
+/** A version of a document as its reader gets it: metadata of that version, kind, title and expiry as they are now. */
+export function toSnapshot(head: Head, folded: Folded, stamp: Stamp, facts: WriteFacts = {}): Snapshot {
+  return Object.freeze({
+    ...toInfo(head),
+    version: stamp.version,
+    updatedAt: toIso(stamp.at),
+    lastWriter: stamp.writer,
+    turn: stamp.turn,
+    bytes: folded.bytes,
+    state: folded.state,
+    currentVersion: Math.max(head.version, stamp.version),
+    oldestVersion: head.oldest,
+    ...facts,
+  });
+}
+
+/** An entry as a change. @throws {TypeError} if it is damaged. */
+export function toChange({ version, writer, at, turn, body }: Entry): Change {
+  const patch = toPatch(decodeBody(body));
+  return Object.freeze({
+    version,
+    writer,
+    at: toIso(at),
+    turn,
+    paths: Object.freeze(patch.map(({ path }) => path)),
+    patch,
+  });
+}

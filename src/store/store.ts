@@ -1,0 +1,299 @@
+/**
+ * The store: durable, user-keyed, versioned state behind handles.
+ *
+ * @module
+ */
+
+import type { Backend, DocumentKey, Want } from "../backends/backend.ts";
+import { openBackend } from "../backends/open.ts";
+import { admitState } from "../document/admit.ts";
+import { InvalidInput } from "../document/errors.ts";
+import type { JsonObject } from "../document/json.ts";
+import { parseOps } from "../document/parse_ops.ts";
+import type { PatchOperation } from "../document/ops.ts";
+import type { Snapshot } from "../document/snapshot.ts";
+import { FoldCache } from "./cache.ts";
+import { type ChangePage, readChanges } from "./changes.ts";
+import {
+  checkHandle,
+  checkInteger,
+  checkKind,
+  checkRequestId,
+  checkTime,
+  checkTitle,
+  checkTtlChange,
+  checkUser,
+  checkWriter,
+  checkWriteTurn,
+} from "./checks.ts";
+import { create } from "./create.ts";
+import { checkSchema, type StandardSchema, type TypedKind, typedKind } from "./kind.ts";
+import {
+  type ChangesOptions,
+  type GetOptions,
+  type HandleStoreOptions,
+  type ListOptions,
+  type MintOptions,
+  requireOptions,
+  type RestoreOptions,
+  type RevokeOptions,
+  type SaveOptions,
+  type Settings,
+  toSettings,
+  type TouchOptions,
+  type WriteOptions,
+} from "./options.ts";
+import { type HandlePage, readPage } from "./pages.ts";
+import { type Planner, planPatch, planRestore, planSave } from "./plans.ts";
+import { Reader } from "./reader.ts";
+import { toRequest } from "./requests.ts";
+import { revoke, type Revoked } from "./revoke.ts";
+import { toSnapshot } from "./snapshots.ts";
+import { sweep } from "./sweep.ts";
+import { touch } from "./touch.ts";
+import { Writer } from "./writer.ts";
+
+/** What the typed view of a kind adds: the kind that the handle must be of. */
+interface OfKind {
+  /** Refuse a handle of another kind. */
+  readonly kind?: string;
+}
+
+/**
+ * Documents behind handles, each with its whole past. One store can serve any number of users and calls at once.
+ *
+ * ```ts
+ * import { append, HandleStore } from "jsr:@mcpstate/server";
+ *
+ * await using store = await HandleStore.fromUrl("sqlite:///:memory:");
+ * const handle = await store.mint("research", { sources: [] }, { user: "alice", ttlDays: 7 });
+ * await store.patch(handle, [append("sources", "https://example.com")], { user: "alice", writer: "phone" });
+ * ```
+ *
+ * Every method throws `InvalidInput` for a wrong argument (nothing was changed then), `HandleNotFound` and `HandleExpired`
+ * where there is no such document, and `BackendError` where the engine failed.
+ */
+export class HandleStore implements AsyncDisposable {
+  readonly #backend: Backend;
+  readonly #settings: Settings;
+  readonly #reader: Reader;
+  readonly #writer: Writer;
+  readonly #schemas = new Map<string, StandardSchema>();
+
+  /** A store on a backend that was opened already; closing the store closes the backend. */
+  constructor(backend: Backend, options: HandleStoreOptions = {}) {
+    this.#backend = backend;
+    this.#settings = toSettings(options);
+    checkWriter(this.#settings.writer);
+    this.#reader = new Reader(backend, new FoldCache(this.#settings.cacheBytes));
+    this.#writer = new Writer(this.#reader, this.#settings);
+  }
+
+  /**
+   * A store on the backend of a URL. Default: `sqlite:///~/.mcpstate/state.db`.
+   *
+   * @throws {InvalidInput} for a URL that is not understood.
+   */
+  static async fromUrl(url?: string, options: HandleStoreOptions = {}): Promise<HandleStore> {
+    const { maxContentionMs } = toSettings(options);
+    return new HandleStore(await openBackend(url, { maxContentionMs }), options);
+  }
+
+  /**
+   * Makes a document and answers its handle, for the model to carry.
+   *
+   * @throws {StateTooLarge} beyond `maxStateBytes`, {@link QuotaExceeded} beyond `maxHandlesPerUser`.
+   */
+  async mint(kind: string, state: unknown, options: MintOptions): Promise<string> {
+    return (await this.create(kind, state, options)).handle;
+  }
+
+  /** The same, answering version 1 with its metadata. */
+  create(kind: string, state: unknown, options: MintOptions): Promise<Snapshot> {
+    return create(this.#reader, this.#settings, this.#schemas.get(kind), kind, state, options);
+  }
+
+  /**
+   * Reads a document, now or as of a version, a turn or a time. The three outcomes are apart: a snapshot; `VersionNotFound`
+   * or `TurnNotFound` (that never was); `VersionPruned` or `TurnPruned` (no longer retained).
+   *
+   * @throws {NoTurnHistory} if a turn is asked for and no write ever named one.
+   */
+  async get(handle: string, options: GetOptions): Promise<Snapshot> {
+    const key = this.#key(handle, options);
+    const { head, folded, stamp } = await this.#reader.version(key, toWant(options));
+    return toSnapshot(head, folded, stamp);
+  }
+
+  /**
+   * Replaces the state of a document, if `expectVersion` is still current or, with `onConflict: "merge"`, if the edits since
+   * do not clash. Makes a new version in any case.
+   *
+   * @throws {StaleWrite} with the current state, what was written since and, for a merge, what clashes.
+   */
+  async save(handle: string, state: unknown, options: SaveOptions & OfKind): Promise<Snapshot> {
+    const key = this.#key(handle, options);
+    const expected = checkInteger("expect_version", options.expectVersion, 1);
+    const onConflict = options.onConflict ?? "fail";
+    if (onConflict !== "fail" && onConflict !== "merge") {
+      throw new InvalidInput("on_conflict", 'on_conflict must be "fail" or "merge".');
+    }
+    const ttlDays = checkTtlChange(options.ttlDays);
+    const title = checkTitle(options.title);
+    const { plan, state: admitted } = planSave(this.#reader, key, state, expected, onConflict);
+    const args = {
+      handle,
+      state: admitted,
+      expected,
+      onConflict,
+      ttlDays: ttlDays ?? null,
+      keep: ttlDays === undefined,
+      title: title ?? null,
+    };
+    return await this.#write(key, "save", args, plan, options, { ttlDays, title });
+  }
+
+  /**
+   * Edits a document in place. Never stale: every writer's edits land, all of a call or none. If nothing would change,
+   * nothing is written and the current version is answered.
+   *
+   * @throws {PatchError} naming the operation, its path and the reason.
+   */
+  async patch(handle: string, ops: readonly PatchOperation[], options: WriteOptions & OfKind): Promise<Snapshot> {
+    const key = this.#key(handle, options);
+    const parsed = parseOps(ops);
+    return await this.#write(
+      key,
+      "patch",
+      { handle, ops: parsed.map((op) => ({ ...op })) },
+      planPatch(parsed),
+      options,
+    );
+  }
+
+  /**
+   * Writes an old state as a new version.
+   *
+   * @throws {StaleWrite} if `expectVersion` is not current, `VersionNotFound` or `VersionPruned` for `version`.
+   */
+  async restore(handle: string, version: number, options: RestoreOptions & OfKind): Promise<Snapshot> {
+    const key = this.#key(handle, options);
+    const old = checkInteger("version", version, 1);
+    const expected = checkInteger("expect_version", options.expectVersion, 1);
+    const plan = planRestore(this.#reader, key, old, expected);
+    return await this.#write(key, "restore", { handle, version: old, expected }, plan, options);
+  }
+
+  /** Renews, sets or clears the time to live, or advances the turn. No version, no entry, and `updatedAt` stays. */
+  touch(handle: string, options: TouchOptions): Promise<Snapshot> {
+    return touch(this.#reader, this.#key(handle, options), options);
+  }
+
+  /** A page of a user's documents, newest first. Reads no state. */
+  async list(user: string, options: ListOptions = {}): Promise<HandlePage> {
+    return await readPage(this.#backend, checkUser(user), options);
+  }
+
+  /** What was written after a version, oldest first: who, when, in which turn, and as a JSON Patch (RFC 6902). */
+  async changes(handle: string, options: ChangesOptions): Promise<ChangePage> {
+    return await readChanges(this.#reader, this.#key(handle, options), options);
+  }
+
+  /** Deletes a document with its past. Afterwards it answers as if it never was. */
+  revoke(handle: string, options: RevokeOptions): Promise<Revoked> {
+    return revoke(this.#reader, this.#key(handle, options), options);
+  }
+
+  /** Removes what of a user's has expired, and what of the past is beyond its retention by age. Answers how many records. */
+  async sweep(user: string): Promise<number> {
+    return await sweep(this.#reader, checkUser(user), this.#settings.retention);
+  }
+
+  /** The same for all users. */
+  async sweepAll(): Promise<number> {
+    return await sweep(this.#reader, undefined, this.#settings.retention);
+  }
+
+  /** Deletes everything of a user: documents, history, tombstones and request ids. Answers how many documents. */
+  async purge(user: string): Promise<number> {
+    const purged = await this.#backend.purge(checkUser(user));
+    this.#reader.cache.clear();
+    return purged;
+  }
+
+  /**
+   * A typed view on one kind. From now on every write of this store to a document of that kind must satisfy the schema,
+   * folded: patches, merges and restores too, whichever method makes them.
+   *
+   * @throws {TypeError} if the kind has another schema in this store already.
+   */
+  kind<State>(name: string, schema: StandardSchema<State>): TypedKind<State> {
+    checkKind(name);
+    const known = this.#schemas.get(name);
+    if (known !== undefined && known !== schema) throw new TypeError(`the kind ${name} has another schema already`);
+    this.#schemas.set(name, schema);
+    return typedKind(this, name);
+  }
+
+  /** Closes the backend. Final; a second time is fine. */
+  async close(): Promise<void> {
+    this.#reader.cache.clear();
+    await this.#backend[Symbol.asyncDispose]();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #key(handle: unknown, options: { readonly user: string }): DocumentKey {
+    requireOptions(options);
+    return { user: checkUser(options.user), id: checkHandle(handle) };
+  }
+
+  #write(
+    key: DocumentKey,
+    operation: string,
+    args: JsonObject,
+    plan: Planner,
+    options: WriteOptions & OfKind,
+    extra: { readonly ttlDays?: number | null; readonly title?: string } = {},
+  ): Promise<Snapshot> {
+    return this.#writer.write(key, {
+      plan: this.#checked(plan, options.kind),
+      writer: options.writer === undefined ? this.#settings.writer : checkWriter(options.writer),
+      turn: checkWriteTurn(options.turn),
+      request: toRequest(checkRequestId(options.requestId), operation, args),
+      ...extra,
+    });
+  }
+
+  /** The plan, held to the kind that the caller expects and to the schema of the document's. */
+  #checked(plan: Planner, kind: string | undefined): Planner {
+    if (kind === undefined && this.#schemas.size === 0) return plan;
+    return async (current) => {
+      const actual = current.head.kind;
+      if (kind !== undefined && actual !== kind) {
+        throw new InvalidInput(
+          "kind",
+          `The handle is of the kind ${JSON.stringify(actual)}, not ${JSON.stringify(kind)}.`,
+        );
+      }
+      const planned = await plan(current);
+      const schema = this.#schemas.get(actual);
+      if (schema !== undefined && planned.outcome === "write") await checkSchema(schema, actual, planned.after.state);
+      return planned;
+    };
+  }
+}
+
+function toWant({ version, turn, at }: GetOptions): Want {
+  if ([version, turn, at].filter((each) => each !== undefined).length > 1) {
+    throw new InvalidInput("version", "Name at most one of version, turn and at.");
+  }
+  if (version !== undefined) {
+    return { as: "version", version: checkInteger("version", version, Number.MIN_SAFE_INTEGER) };
+  }
+  if (turn !== undefined) return { as: "turn", turn: checkInteger("turn", turn, Number.MIN_SAFE_INTEGER) };
+  if (at !== undefined) return { as: "time", at: checkTime("at", at) };
+  return { as: "head" };
+}

@@ -1,0 +1,181 @@
+/**
+ * Writes to one document queue up within the process and go together; a lost race is folded in and planned again.
+ *
+ * @module
+ */
+
+import type { Appended, Backend, DocumentKey, Expected, Head, RequestRecord } from "../backends/backend.ts";
+import { BackendError, HandleExpired, HandleNotFound, StateError } from "../document/errors.ts";
+import type { Snapshot } from "../document/snapshot.ts";
+import { isDue, planBatch, type Planned, toAppend, type Write } from "./batch.ts";
+import type { Current, FoldCache } from "./cache.ts";
+import type { Settings } from "./options.ts";
+import type { Reader } from "./reader.ts";
+import { checkSame, replay } from "./requests.ts";
+import { isJudgementDue, oldestByAgeAndBytes, oldestByCount } from "./retention.ts";
+import { toSnapshot } from "./snapshots.ts";
+
+interface Job extends Write {
+  readonly resolve: (snapshot: Snapshot) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Writes to the documents of one backend. */
+export class Writer {
+  readonly #queues = new Map<string, Job[]>();
+  readonly #backend: Backend;
+  readonly #cache: FoldCache;
+
+  constructor(readonly reader: Reader, readonly settings: Settings) {
+    this.#backend = reader.backend;
+    this.#cache = reader.cache;
+  }
+
+  /** Queues a write. Those that are queued in one turn of the event loop go as one step. */
+  write(key: DocumentKey, write: Write): Promise<Snapshot> {
+    return new Promise((resolve, reject) => {
+      const job = { ...write, resolve, reject };
+      const name = `${key.user}\0${key.id}`;
+      const queue = this.#queues.get(name);
+      if (queue !== undefined) queue.push(job);
+      else {
+        this.#queues.set(name, [job]);
+        queueMicrotask(() => this.#drain(key, name));
+      }
+    });
+  }
+
+  async #drain(key: DocumentKey, name: string): Promise<void> {
+    const queue = this.#queues.get(name) ?? [];
+    while (queue.length > 0) {
+      try {
+        await this.#round(key, queue);
+      } catch (error) {
+        // What concerns the document as a whole, or the backend, concerns everyone who waits.
+        for (const job of queue.splice(0)) await this.#fail(key, job, error);
+      }
+    }
+    this.#queues.delete(name);
+  }
+
+  /** Settles at least one job, or throws. Settled jobs leave the queue. */
+  async #round(key: DocumentKey, queue: Job[]): Promise<void> {
+    const deadline = Date.now() + this.settings.maxContentionMs;
+    const seen = this.#cache.current(key);
+    // What the cache holds may be old: it serves for a write, which checks it, but not for a refusal.
+    let isFresh = seen === undefined;
+    let base = seen ?? await this.#read(key);
+    for (let losses = 0;; losses++) {
+      const batch = await planBatch(queue, base, this.settings.maxStateBytes);
+      if (batch.planned.length === 0) {
+        if (!isFresh) {
+          base = await this.#read(key);
+          isFresh = true;
+          continue;
+        }
+        const job = queue.shift();
+        if (job === undefined) return;
+        if (batch.refused !== undefined) return await this.#fail(key, job, batch.refused.error);
+        return job.resolve(toSnapshot(base.head, base.folded, base.stamp));
+      }
+      const { planned } = batch;
+      const append = toAppend(planned, base, await this.#oldest(key, base, planned));
+      const answer = await this.#backend.append(key, toExpected(base), append);
+      switch (answer.outcome) {
+        case "appended":
+          return this.#settle(key, queue, planned, base, answer);
+        case "replayed":
+          return await this.#settleReplay(key, queue, answer.record);
+        case "absent":
+        case "gone":
+          this.#cache.delete(key);
+          throw await this.reader.gone(key, answer, true);
+      }
+      const version = this.reader.follow(answer.found, base);
+      base = version === undefined ? await this.#read(key) : { ...version, head: answer.found.head };
+      this.#cache.setCurrent(key, base);
+      isFresh = true;
+      if (Date.now() > deadline) {
+        throw new BackendError(
+          `Others kept writing to this document for ${this.settings.maxContentionMs} ms. Nothing was changed: try again.`,
+          { busy: true },
+        );
+      }
+      if (losses >= 2) await pause(losses);
+    }
+  }
+
+  async #read(key: DocumentKey): Promise<Current> {
+    try {
+      return await this.reader.current(key);
+    } catch (error) {
+      if (error instanceof HandleNotFound) throw new HandleNotFound(error.handle, error.didYouMean, true);
+      if (error instanceof HandleExpired) throw new HandleExpired(error.handle, error.expiredAt, error.ttlDays, true);
+      throw error;
+    }
+  }
+
+  #settle(key: DocumentKey, queue: Job[], planned: readonly Planned<Job>[], base: Current, answer: Appended): void {
+    const stamps = answer.stamps.values();
+    let { head, stamp } = base;
+    for (const { write, folded, facts, step } of planned) {
+      const next = step.entry === undefined ? undefined : stamps.next().value;
+      if (next !== undefined) stamp = next;
+      head = toHeadOf(answer.head, head, step.entry);
+      write.resolve(toSnapshot(head, folded, stamp, facts));
+    }
+    queue.splice(0, planned.length);
+    const last = planned[planned.length - 1].folded;
+    // Answered to a write that was sent twice, the head may be further already.
+    if (last.version === answer.head.version) this.#cache.setCurrent(key, { head: answer.head, folded: last, stamp });
+  }
+
+  async #settleReplay(key: DocumentKey, queue: Job[], record: RequestRecord): Promise<void> {
+    const index = queue.findIndex(({ request }) => request?.id === record.id);
+    const [job] = queue.splice(index, 1);
+    try {
+      if (job.request !== undefined) checkSame(record, job.request);
+      job.resolve(await replay(this.reader, key.user, record));
+    } catch (error) {
+      job.reject(error);
+    }
+  }
+
+  /** A refusal stands only if the request was not answered before. */
+  async #fail(key: DocumentKey, job: Job, error: unknown): Promise<void> {
+    try {
+      const { request } = job;
+      const record = request === undefined || !(error instanceof StateError)
+        ? undefined
+        : await this.#backend.findRequest(key.user, request.id);
+      if (record === undefined || request === undefined) return job.reject(error);
+      checkSame(record, request);
+      job.resolve(await replay(this.reader, key.user, record));
+    } catch (failure) {
+      job.reject(failure);
+    }
+  }
+
+  async #oldest(key: DocumentKey, base: Current, planned: readonly Planned<Job>[]): Promise<number> {
+    const { retention } = this.settings;
+    const { version } = planned[planned.length - 1].folded;
+    const oldest = oldestByCount(base.head, version, retention);
+    if (!isJudgementDue(version, isDue(planned, base), retention)) return oldest;
+    return Math.max(oldest, await oldestByAgeAndBytes(this.#backend, key, base.head, Date.now(), retention));
+  }
+}
+
+function toExpected({ head, folded }: Current): Expected {
+  return { version: folded.version, writeId: folded.writeId, turn: head.turn };
+}
+
+/** The head that one write of a batch left: title and expiry are those of the whole batch only with its last. */
+function toHeadOf(after: Head, before: Head, entry: Planned<Job>["step"]["entry"]): Head {
+  if (entry === undefined) return before;
+  return { ...after, title: entry.title ?? before.title };
+}
+
+function pause(losses: number): Promise<void> {
+  const mostMs = Math.min(2 ** losses, 50);
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * mostMs));
+}
