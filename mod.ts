@@ -19,3 +19,63 @@
  */
 
 export { HandleStore } from "./src/store/store.ts";
+export { DEFAULT_URL, openBackend, type OpenOptions } from "./src/backends/open.ts";
+export type { Backend } from "./src/backends/backend.ts";
+export type {
+  ChangesOptions,
+  GetOptions,
+  HandleStoreOptions,
+  ListOptions,
+  MintOptions,
+  RestoreOptions,
+  Retention,
+  RevokeOptions,
+  SaveOptions,
+  TouchOptions,
+  UserOptions,
+  WriteOptions,
+} from "./src/store/options.ts";
+export type { ChangePage } from "./src/store/changes.ts";
+export type { ExpiredHandle, HandlePage } from "./src/store/pages.ts";
+export type { Revoked } from "./src/store/revoke.ts";
+export type { SchemaIssue, SchemaResult, StandardSchema, TypedKind, TypedSnapshot } from "./src/store/kind.ts";
+export type { Change, HandleInfo, Snapshot, WireMetadata } from "./src/document/snapshot.ts";
+export type { JsonArray, JsonObject, JsonValue } from "./src/document/json.ts";
+export type { JsonPatch, JsonPatchOperation } from "./src/document/json_patch.ts";
+export {
+  addToSet,
+  append,
+  delKey,
+  increment,
+  mergeInto,
+  type PatchOperation,
+  type PatchOperationName,
+  type PatchOptions,
+  removeValue,
+  setKey,
+} from "./src/document/ops.ts";
+export {
+  BackendError,
+  type Conflict,
+  type ErrorCode,
+  type ErrorPayload,
+  HandleExpired,
+  HandleNotFound,
+  InternalError,
+  InvalidInput,
+  NoTurnHistory,
+  PatchError,
+  type PatchReason,
+  PathNotFound,
+  QuotaExceeded,
+  type Range,
+  RateLimited,
+  StaleWrite,
+  StateError,
+  StateTooLarge,
+  TurnNotFound,
+  TurnPruned,
+  Unauthenticated,
+  VersionNotFound,
+  VersionPruned,
+} from "./src/document/errors.ts";

@@ -12,8 +12,10 @@ export const MAX_BATCH = 64;
 export const TOMBSTONE_MS = 30 * 86_400_000;
 /** How long a request id is kept at least, in milliseconds: 24 hours. */
 export const REQUEST_MS = 86_400_000;
-/** How many leftovers (past due documents, old tombstones and request ids) a write or list removes on its way. */
-export const LEFTOVERS = 4;
+/** Every so many writes, mints and lists of a process remove {@link LEFTOVERS} on their way: past due documents, old tombstones and request ids. */
+export const TIDY_EVERY = 16;
+/** How many records one of them removes at most. */
+export const LEFTOVERS = 64;
 
 /** Names a document. */
 export interface DocumentKey {

@@ -43,9 +43,9 @@ import type { Connection } from "./sqlite/driver.ts";
 import { openDatabase, type SqliteBackendOptions } from "./sqlite/open.ts";
 import { alreadyHeld, findDocument, findEntries, findPlace, leadTo } from "./sqlite/read.ts";
 import { findRequest } from "./sqlite/write.ts";
-import { isPastDue, isTombstone, toExpired } from "./records.ts";
+import { isPastDue, isTombstone, LEFTOVERS, toExpired } from "./records.ts";
 import { appendStep, createStep, removeStep, touchStep, trimStep } from "./sqlite/steps.ts";
-import { listDocuments, purgeUser, sweepLeftovers, sweepUser, userNames } from "./sqlite/users.ts";
+import { listDocuments, purgeUser, sweepUser, userNames } from "./sqlite/users.ts";
 
 export type { SqliteBackendOptions } from "./sqlite/open.ts";
 export type { SqliteDatabase, SqliteRow, SqliteStatement, SqliteValue } from "./sqlite/driver.ts";
@@ -141,7 +141,9 @@ class SqliteBackend implements Backend {
 
   async list(user: string, range: ListRange): Promise<ListPage> {
     const now = this.#now();
-    await sweepLeftovers(this.#connection, user, now);
+    if (this.#connection.isTurnToTidy()) {
+      await this.#connection.write(() => sweepUser(this.#connection, user, now, LEFTOVERS));
+    }
     return await this.#connection.read(() => listDocuments(this.#connection, user, range, now));
   }
 

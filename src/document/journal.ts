@@ -77,11 +77,14 @@ export function isKeyframeDue(base: Base, offset: number, bytes: number): boolea
   return base.bytes + (offset - base.offset) > 2 * bytes + KEYFRAME_SLACK;
 }
 
-/** The body of an entry: the patch, or the state where its text is shorter. */
+/** Up to this many characters an entry is a patch even where the state is shorter: it tells a reader more. */
+const SMALL_PATCH = 1024;
+
+/** The body of an entry: the patch, or the state where that is shorter and the difference counts. */
 export function encodeBody(patch: JsonPatch, after: Sized): string {
   const text = JSON.stringify(patch);
-  // A JSON text is at least as many bytes as characters, so this never picks a longer body than the state's.
-  return text.length < after.bytes || patch.length === 0 ? text : JSON.stringify(after.state);
+  // A text is at least as many bytes as characters, so this never picks the state where it is the longer one.
+  return text.length <= Math.max(after.bytes, SMALL_PATCH) ? text : JSON.stringify(after.state);
 }
 
 /** The change that an entry's body holds. */

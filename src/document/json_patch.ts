@@ -66,7 +66,7 @@ export class Draft {
     this.#bytes = jsonBytes(state);
   }
 
-  /** The value of a top-level key as it stands, to compare and not to keep. */
+  /** The state as it stands, to compare and not to keep. */
   peek(): JsonValue {
     return this.#state;
   }
@@ -80,18 +80,16 @@ export class Draft {
   }
 
   #edit(operation: JsonPatchOperation, path: Path): void {
-    let node = this.#state = this.#own(this.#state, operation);
-    for (const token of path.slice(0, -1)) {
-      if (Array.isArray(node)) {
-        const index = toIndex(token, node.length);
-        if (index === undefined) throw misfit(operation);
-        node = node[index] = this.#own(node[index], operation);
-      } else {
-        if (!Object.hasOwn(node, token)) throw misfit(operation);
-        node = node[token] = this.#own(node[token], operation);
-      }
-    }
     const last = path[path.length - 1];
+    let node = this.#state = this.#own(this.#state, operation);
+    for (const [level, token] of path.slice(0, -1).entries()) {
+      const parent: Container = node;
+      const child = childOf(parent, token);
+      if (child === undefined) throw misfit(operation);
+      if (level === path.length - 2 && this.#append(parent, token, child, last, operation)) return;
+      node = this.#own(child, operation);
+      setChild(parent, token, node);
+    }
     if (Array.isArray(node)) {
       this.#bytes += editArray(node, last, operation);
       return;
@@ -103,13 +101,36 @@ export class Draft {
     this.#owned.set(node, size + growth);
   }
 
+  /** The first append to a shared array copies it with the item in place: a copy that has to grow is copied twice. */
+  #append(parent: Container, token: string, array: JsonValue, last: string, operation: JsonPatchOperation): boolean {
+    if (operation.op !== "add" || !isArray(array) || this.#owned.has(array)) return false;
+    if (last !== "-" && last !== String(array.length)) return false;
+    // concat, not spread: a spread of frozen arrays of several kinds falls off V8's fast path.
+    const copy: JsonValue[] = array.concat([freeze(operation.value)]);
+    this.#owned.set(copy, copy.length);
+    setChild(parent, token, copy);
+    this.#bytes += jsonBytes(operation.value) + (array.length > 0 ? 1 : 0);
+    return true;
+  }
+
   #own(node: JsonValue, operation: JsonPatchOperation): Container {
     if (!isArray(node) && !isObject(node)) throw misfit(operation);
     if (this.#owned.has(node)) return node as Container;
-    const copy: Container = isArray(node) ? [...node] : { ...node };
-    this.#owned.set(copy, Object.keys(copy).length);
+    const copy: Container = isArray(node) ? node.concat() : { ...node };
+    this.#owned.set(copy, Array.isArray(copy) ? copy.length : Object.keys(copy).length);
     return copy;
   }
+}
+
+function childOf(parent: Container, token: string): JsonValue | undefined {
+  if (!Array.isArray(parent)) return Object.hasOwn(parent, token) ? parent[token] : undefined;
+  const index = toIndex(token, parent.length);
+  return index === undefined ? undefined : parent[index];
+}
+
+function setChild(parent: Container, token: string, child: Container): void {
+  if (Array.isArray(parent)) parent[Number(token)] = child;
+  else parent[token] = child;
 }
 
 type Container = JsonValue[] | { [key: string]: JsonValue };

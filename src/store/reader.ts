@@ -45,6 +45,7 @@ export class Reader {
         this.cache.delete(key);
         throw await this.gone(key, answer);
       }
+      if (want.as === "turn") checkTurn(answer.head, want.turn);
       const version = this.follow(answer, held);
       if (version === undefined) {
         if (answer.target !== undefined || attempt < ATTEMPTS && this.#mayBeHole(answer.head, want)) {
@@ -113,10 +114,7 @@ export class Reader {
           ? new VersionPruned(want.version, { from: head.oldest, to: head.version })
           : damaged();
       case "turn":
-        if (head.turn === 0) return new NoTurnHistory();
-        return want.turn < head.firstTurn || want.turn > head.turn
-          ? new TurnNotFound(want.turn, head.firstTurn, head.turn)
-          : await this.#pruned(key, head, want);
+        return await this.#pruned(key, head, want);
       case "time":
         return want.at < head.createdAt
           ? new VersionNotFound(
@@ -131,9 +129,6 @@ export class Reader {
   async #pruned(key: DocumentKey, head: Head, want: Want, stamp?: Stamp): Promise<Error> {
     const retained = { from: head.oldest, to: head.version };
     if (want.as !== "turn") return new VersionPruned(want.as === "version" ? want.version : stamp?.version, retained);
-    if (want.turn < head.firstTurn || want.turn > head.turn) {
-      return new TurnNotFound(want.turn, head.firstTurn, head.turn);
-    }
     const oldest = await this.backend.locate(key, { version: head.oldest });
     return new TurnPruned(want.turn, { from: Math.max(oldest?.turn ?? head.turn, head.firstTurn), to: head.turn });
   }
@@ -147,6 +142,12 @@ export class Reader {
     });
     return page.documents.find((head) => isNearMiss(head.id, id))?.id;
   }
+}
+
+/** The only place that tells a turn that never was from one that may have been pruned. */
+function checkTurn(head: Head, turn: number): void {
+  if (head.turn === 0) throw new NoTurnHistory();
+  if (turn < head.firstTurn || turn > head.turn) throw new TurnNotFound(turn, head.firstTurn, head.turn);
 }
 
 /** Asks for the journal from its start. */

@@ -6,6 +6,7 @@
  */
 
 import { BackendError } from "../../document/errors.ts";
+import { TIDY_EVERY } from "../records.ts";
 
 /** What goes into a statement and comes out of a row. */
 export type SqliteValue = null | number | bigint | string | Uint8Array;
@@ -31,6 +32,7 @@ export class Connection {
   readonly #statements = new Map<string, SqliteStatement>();
   readonly #database: SqliteDatabase;
   readonly #maxContentionMs: number;
+  #steps = 0;
 
   constructor(database: SqliteDatabase, maxContentionMs: number) {
     this.#database = database;
@@ -57,6 +59,11 @@ export class Connection {
 
   close(): void {
     this.#database.close();
+  }
+
+  /** True for every so many calls. */
+  isTurnToTidy(): boolean {
+    return this.#steps++ % TIDY_EVERY === 0;
   }
 
   /** Runs `step` as one atomic write. It is synchronous, so nothing of this process can come between. */

@@ -38,15 +38,25 @@ export function findEntries(connection: Connection, doc: number, from: number, t
 /** The stamp at a place: one index look-up for turns, a binary search over the growing numbers for the others. */
 export function findPlace(connection: Connection, doc: number, head: Head, place: Place): Stamp | undefined {
   if ("version" in place) return findStamp(connection, doc, place.version);
-  if ("turn" in place) {
-    const row = connection.get(
-      "SELECT version FROM mcpstate_turn WHERE doc = ? AND turn <= ? ORDER BY turn DESC LIMIT 1",
-      doc,
-      place.turn,
-    );
-    return row && findStamp(connection, doc, number(row, "version"));
-  }
-  const [column, limit] = "at" in place ? ["at", place.at] : ["journal_offset", place.offset];
+  if ("at" in place) return searchPlace(connection, doc, head, "at", place.at);
+  if ("offset" in place) return searchPlace(connection, doc, head, "journal_offset", place.offset);
+  const row = connection.get(
+    "SELECT version FROM mcpstate_turn WHERE doc = ? AND turn <= ? ORDER BY turn DESC LIMIT 1",
+    doc,
+    place.turn,
+  );
+  // What was written before any turn was named is not in the index.
+  if (row === undefined) return searchPlace(connection, doc, head, "turn", place.turn);
+  return findStamp(connection, doc, number(row, "version"));
+}
+
+function searchPlace(
+  connection: Connection,
+  doc: number,
+  head: Head,
+  column: "turn" | "at" | "journal_offset",
+  limit: number,
+): Stamp | undefined {
   const first = connection.get("SELECT min(version) AS version FROM mcpstate_entry WHERE doc = ?", doc);
   if (first === undefined || first.version === null) return undefined;
   let [low, high] = [number(first, "version") - 1, head.version];

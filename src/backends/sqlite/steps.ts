@@ -28,7 +28,7 @@ import { isPastDue, isTombstone, LEFTOVERS, toExpired } from "../records.ts";
 import type { Connection } from "./driver.ts";
 import { findDocument, findStamp, leadTo, type LiveRow } from "./read.ts";
 import { number } from "./rows.ts";
-import { sweepUser } from "./users.ts";
+import { sweepUser, tidy } from "./users.ts";
 import {
   advanceHead,
   bury,
@@ -61,9 +61,9 @@ export function createStep(
   if (there !== undefined && !isTombstone(there.record)) {
     bury(connection, key.user, there.doc, toExpired(there.record), now);
   }
-  sweepUser(connection, key.user, now, LEFTOVERS);
+  tidy(connection, key.user, now);
   let held = liveCount(connection, key.user);
-  while (held >= quota && sweepUser(connection, key.user, now, 64) > 0) held = liveCount(connection, key.user);
+  while (held >= quota && sweepUser(connection, key.user, now, LEFTOVERS) > 0) held = liveCount(connection, key.user);
   if (held >= quota) return { outcome: "quota", held };
   if (there !== undefined) forget(connection, there.doc);
   const seq = takeSeq(connection, key.user, 1, 1);
@@ -139,7 +139,7 @@ export function appendStep(
     }
     updateHead(connection, row.doc, head);
   }
-  sweepUser(connection, key.user, now, LEFTOVERS);
+  tidy(connection, key.user, now);
   return { outcome: "appended", head, stamps };
 }
 
@@ -198,7 +198,7 @@ export function removeStep(
   const { id, kind, ttlDays, seq } = row.head;
   bury(connection, key.user, row.doc, { id, kind, status: "deleted", goneAt: now, ttlDays, seq }, now);
   if (request !== undefined) insertRequest(connection, key, request, row.head, now);
-  sweepUser(connection, key.user, now, LEFTOVERS);
+  tidy(connection, key.user, now);
   return { outcome: "removed", head: row.head };
 }
 

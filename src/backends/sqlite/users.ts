@@ -62,10 +62,9 @@ export function sweepUser(connection: Connection, user: string, now: number, lim
   return only === undefined ? swept + removeOldRequests(connection, user, now, limit) : swept;
 }
 
-/** Removes a few leftovers of a user, if there are any and nobody else is writing. */
-export async function sweepLeftovers(connection: Connection, user: string, now: number): Promise<void> {
-  const due = await connection.single(() => findLeftovers(connection, user, now, 1).length > 0);
-  if (due) await connection.write(() => sweepUser(connection, user, now, LEFTOVERS));
+/** Removes some leftovers of a user, now and then. Inside a transaction. */
+export function tidy(connection: Connection, user: string, now: number): void {
+  if (connection.isTurnToTidy()) sweepUser(connection, user, now, LEFTOVERS);
 }
 
 /** Removes everything of a user, a few documents at a time so that others can write between. */

@@ -1,0 +1,62 @@
+/**
+ * What surrounds a tool call: the store, whose documents, who writes, in which turn, and how long the answer may be.
+ *
+ * @module
+ */
+
+import type { McpServer, ServerContext as RequestContext } from "@modelcontextprotocol/server";
+import { CLIENT_INFO_META_KEY } from "@modelcontextprotocol/server";
+import { checkWriter, checkWriteTurn } from "../store/checks.ts";
+import type { HandleStore } from "../store/store.ts";
+
+/** How much an answer may cost by default, as `textCost` counts its JSON text. */
+export const DEFAULT_MAX_ANSWER_CHARS = 32_000;
+
+/** For whom a server answers, and how. */
+export interface ServerOptions {
+  /** Whose documents these are: an opaque identity that has been verified already. 1 to 512 bytes. */
+  readonly user: string;
+  /** Who to record as the writer where a call's `_meta` does not say. Default: the client's name. */
+  readonly writer?: string;
+  /** The longest answer, errors included: ASCII characters count once, others twice. Default 32,000, at least 12,000. */
+  readonly maxAnswerChars?: number;
+}
+
+/** One call of a tool. */
+export interface Call {
+  readonly store: HandleStore;
+  readonly user: string;
+  readonly writer: string;
+  /** From the host's `_meta`. */
+  readonly turn: number | undefined;
+  /** How much the answer may cost. */
+  readonly budget: number;
+}
+
+/** Reads what the host says of a request. @throws {InvalidInput} where that makes no sense. Turn and writer are the host's to say, never the model's. */
+export function toCall(store: HandleStore, options: ServerOptions, server: McpServer, request: RequestContext): Call {
+  const meta: Readonly<Record<string, unknown>> = request.mcpReq._meta ?? {};
+  return {
+    store,
+    user: options.user,
+    writer: checkWriter(meta["mcpstate/writer"] ?? options.writer ?? clientName(server, request) ?? "unknown"),
+    turn: checkWriteTurn(meta["mcpstate/turn"] ?? undefined),
+    budget: options.maxAnswerChars ?? DEFAULT_MAX_ANSWER_CHARS,
+  };
+}
+
+/** The name in the request's own envelope (2026-07-28), else the one of the `initialize` handshake. */
+function clientName(server: McpServer, { mcpReq }: RequestContext): string | undefined {
+  const info = mcpReq.envelope?.[CLIENT_INFO_META_KEY] ?? server.server.getClientVersion();
+  return info === undefined ? undefined : toWriter(info.name);
+}
+
+const MAX_WRITER_BYTES = 256;
+
+/** A name that somebody gave to something else, made fit to be a writer; `undefined` if nothing is left of it. */
+export function toWriter(name: string): string | undefined {
+  const text = name.toWellFormed().replaceAll("\0", "").trim();
+  const bytes = new Uint8Array(MAX_WRITER_BYTES);
+  const { read } = new TextEncoder().encodeInto(text, bytes);
+  return text.slice(0, read) || undefined;
+}
