@@ -169,8 +169,12 @@ export interface Removed {
 }
 
 /** Where in a journal, by one of the stamp's growing numbers: the last entry whose number is this or less (of a version: that very one). */
-export type Place = { readonly version: number } | { readonly turn: number } | { readonly at: number } | {
-  readonly offset: number;
+export type Place =
+  | { readonly version: number }
+  | { readonly turn: number }
+  | { readonly at: number }
+  | { readonly seq: number }
+  | { readonly offset: number };
 };
 
 /** Part of a user's documents in the order of `seq`. */
@@ -188,6 +192,8 @@ export interface ListPage {
   readonly documents: readonly (Head | Tombstone)[];
   /** The user's sequence number now. */
   readonly seq: number;
+  /** The largest sequence number of a tombstone that is no longer kept: who has seen less may have missed an end. */
+  readonly forgotten: number;
   /** Where to go on; absent at the end. */
   readonly next?: number;
 }
@@ -229,6 +235,12 @@ export interface Backend extends AsyncDisposable {
   findRequest(user: string, id: string): Promise<RequestRecord | undefined>;
   /** Turns past due documents into tombstones and removes old tombstones, request ids and orphans; of one user, or of all. Answers how many, at most about `limit`. */
   sweep(user: string | undefined, limit: number): Promise<number>;
+  /**
+   * Calls `notify` whenever something of the user may have taken a sequence number, in whatever process; now and then in
+   * vain, and also whenever something may have been missed (a connection that was cut and is back). Ends when disposed; an
+   * open one does not keep the process alive once the backend is disposed of.
+   */
+  subscribe(user: string, notify: () => void): Promise<AsyncDisposable>;
   /** Removes everything of a user: documents, history, tombstones, request ids and the sequence. Answers how many documents. */
   purge(user: string): Promise<number>;
 }

@@ -42,6 +42,7 @@ import type {
 import type { Connection } from "./sqlite/driver.ts";
 import { openDatabase, type SqliteBackendOptions } from "./sqlite/open.ts";
 import { alreadyHeld, findDocument, findEntries, findPlace, leadTo } from "./sqlite/read.ts";
+import { Watcher } from "./sqlite/watcher.ts";
 import { findRequest } from "./sqlite/write.ts";
 import { isPastDue, isTombstone, LEFTOVERS, toExpired } from "./records.ts";
 import { appendStep, createStep, removeStep, touchStep, trimStep } from "./sqlite/steps.ts";
@@ -64,10 +65,12 @@ export async function openSqliteBackend(options: SqliteBackendOptions = {}): Pro
 class SqliteBackend implements Backend {
   readonly #connection: Connection;
   readonly #now: () => number;
+  readonly #watcher: Watcher;
   #closed = false;
 
   constructor(connection: Connection, now: () => number) {
     this.#connection = connection;
+    this.#watcher = new Watcher(connection);
     this.#now = now;
   }
 
@@ -161,6 +164,10 @@ class SqliteBackend implements Backend {
     return removed;
   }
 
+  subscribe(user: string, notify: () => void): Promise<AsyncDisposable> {
+    return Promise.resolve(this.#watcher.subscribe(user, notify));
+  }
+
   purge(user: string): Promise<number> {
     return purgeUser(this.#connection, user);
   }
@@ -168,6 +175,7 @@ class SqliteBackend implements Backend {
   [Symbol.asyncDispose](): Promise<void> {
     if (!this.#closed) {
       this.#closed = true;
+      this.#watcher.close();
       this.#connection.close();
     }
     return Promise.resolve();

@@ -39,6 +39,7 @@ export function findEntries(connection: Connection, doc: number, from: number, t
 export function findPlace(connection: Connection, doc: number, head: Head, place: Place): Stamp | undefined {
   if ("version" in place) return findStamp(connection, doc, place.version);
   if ("at" in place) return searchPlace(connection, doc, head, "at", place.at);
+  if ("seq" in place) return searchPlace(connection, doc, head, "seq", place.seq);
   if ("offset" in place) return searchPlace(connection, doc, head, "journal_offset", place.offset);
   const row = connection.get(
     "SELECT version FROM mcpstate_turn WHERE doc = ? AND turn <= ? ORDER BY turn DESC LIMIT 1",
@@ -54,7 +55,7 @@ function searchPlace(
   connection: Connection,
   doc: number,
   head: Head,
-  column: "turn" | "at" | "journal_offset",
+  column: "turn" | "at" | "seq" | "journal_offset",
   limit: number,
 ): Stamp | undefined {
   const first = connection.get("SELECT min(version) AS version FROM mcpstate_entry WHERE doc = ?", doc);

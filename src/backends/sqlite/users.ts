@@ -23,9 +23,13 @@ export function listDocuments(connection: Connection, user: string, range: ListR
     const seen = !isTombstone(record) && isPastDue(record, now) ? toExpired(record) : record;
     if (tombstones || !isTombstone(seen)) documents.push(seen);
   }
-  const user_ = connection.get("SELECT seq FROM mcpstate_user WHERE name = ?", user);
-  const seq = user_ === undefined ? 0 : number(user_, "seq");
-  return rows.length < limit ? { documents, seq } : { documents, seq, next: number(rows[rows.length - 1], "seq") };
+  const counters = connection.get("SELECT seq, forgotten FROM mcpstate_user WHERE name = ?", user);
+  const page = {
+    documents,
+    seq: counters === undefined ? 0 : number(counters, "seq"),
+    forgotten: counters === undefined ? 0 : number(counters, "forgotten"),
+  };
+  return rows.length < limit ? page : { ...page, next: number(rows[rows.length - 1], "seq") };
 }
 
 /** A damaged record must not hide the others. */
@@ -55,8 +59,10 @@ export function sweepUser(connection: Connection, user: string, now: number, lim
   for (const row of rows) {
     const record = readable(row);
     if (record === undefined) continue;
-    if (isTombstone(record)) forget(connection, number(row, "doc"));
-    else bury(connection, user, number(row, "doc"), toExpired(record), now);
+    if (isTombstone(record)) {
+      forget(connection, number(row, "doc"));
+      connection.run("UPDATE mcpstate_user SET forgotten = max(forgotten, ?) WHERE name = ?", record.seq, user);
+    } else bury(connection, user, number(row, "doc"), toExpired(record), now);
     swept++;
   }
   return only === undefined ? swept + removeOldRequests(connection, user, now, limit) : swept;
