@@ -175,7 +175,6 @@ export type Place =
   | { readonly at: number }
   | { readonly seq: number }
   | { readonly offset: number };
-};
 
 /** Part of a user's documents in the order of `seq`. */
 export interface ListRange {

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { type Connection } from "./driver.ts";
+import type { Connection } from "./driver.ts";
 import { number } from "./rows.ts";
 
 /** How often the database is asked, in milliseconds. */
@@ -22,7 +22,7 @@ interface Listener {
 export class Watcher {
   readonly #connection: Connection;
   readonly #listeners = new Set<Listener>();
-  #timer: number | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
   #seen = "";
 
   constructor(connection: Connection) {
