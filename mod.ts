@@ -37,6 +37,7 @@ export type {
 } from "./src/store/options.ts";
 export type { ChangePage } from "./src/store/changes.ts";
 export type { ExpiredHandle, HandlePage } from "./src/store/pages.ts";
+export type { ChangeEvent, EndEvent, GapEvent, WatchEvent, WatchOptions } from "./src/store/watch.ts";
 export type { Revoked } from "./src/store/revoke.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema, TypedKind, TypedSnapshot } from "./src/store/kind.ts";
 export type { Change, HandleInfo, Snapshot, WireMetadata } from "./src/document/snapshot.ts";
@@ -79,3 +80,6 @@ export {
   VersionNotFound,
   VersionPruned,
 } from "./src/document/errors.ts";
+
+// In a worker import.meta.main is true as well, and there it is no program.
+if (import.meta.main && !("WorkerGlobalScope" in globalThis)) await (await import("./src/main.ts")).main();

@@ -62,6 +62,8 @@ export async function planBatch<W extends Write>(
   let turn = head.turn;
   let bodies = 0;
   for (const write of writes.slice(0, MAX_BATCH)) {
+    // The second of two with one request id is answered by what the first one leaves.
+    if (write.request !== undefined && planned.some((before) => before.write.request?.id === write.request?.id)) break;
     let plan: Plan;
     try {
       plan = await write.plan(planned.length === 0 ? base : { ...base, folded });
@@ -87,6 +89,8 @@ export async function planBatch<W extends Write>(
     turn = Math.max(turn, write.turn ?? 0);
     folded = advance(folded, { ...plan, writeId: mintWriteId(), writer: write.writer, turn });
     planned.push(asEntry(write, plan, folded, body, offset, base));
+    // A keyframe goes with the last of a batch, and those behind it would have to be read from before it.
+    if (isKeyframeDue(head.base, offset, folded.bytes)) break;
     head = { ...head, title: write.title ?? head.title };
   }
   return { planned };

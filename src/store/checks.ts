@@ -43,6 +43,11 @@ export function checkTitle(title: unknown): string | undefined {
   return title === undefined ? undefined : checkText("title", title, 256);
 }
 
+/** @throws {InvalidInput} unless it is absent or text of up to 1,024 bytes, which is what a handle may have. */
+export function checkQuery(query: unknown): string | undefined {
+  return query === undefined ? undefined : checkText("query", query, 1024);
+}
+
 /** @throws {InvalidInput} unless it is absent or 1 to 200 bytes of text. */
 export function checkRequestId(requestId: unknown): string | undefined {
   if (requestId === undefined) return undefined;

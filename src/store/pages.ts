@@ -13,7 +13,7 @@ import { isTombstone, type Tombstone } from "../backends/records.ts";
 import { InvalidInput } from "../document/errors.ts";
 import { isObject } from "../document/json.ts";
 import type { HandleInfo } from "../document/snapshot.ts";
-import { checkInteger, checkKind } from "./checks.ts";
+import { checkInteger, checkKind, checkQuery } from "./checks.ts";
 import type { ListOptions } from "./options.ts";
 import { toInfo, toIso } from "./snapshots.ts";
 
@@ -51,7 +51,7 @@ const CHUNK = 256;
 export async function readPage(backend: Backend, user: string, options: ListOptions): Promise<HandlePage> {
   const limit = checkInteger("limit", options.limit ?? 100, 1, 1000);
   const kind = options.kind === undefined ? undefined : checkKind(options.kind);
-  const query = options.query?.toLowerCase();
+  const query = checkQuery(options.query)?.toLowerCase();
   const walk = walkName(user, kind, query, options.includeExpired ?? false);
   let position = options.cursor === undefined ? undefined : decodeCursor(options.cursor, walk);
   const wanted = (document: Head | Tombstone): boolean => {

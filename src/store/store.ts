@@ -51,6 +51,7 @@ import { revoke, type Revoked } from "./revoke.ts";
 import { toSnapshot } from "./snapshots.ts";
 import { sweep } from "./sweep.ts";
 import { touch } from "./touch.ts";
+import { type WatchEvent, type WatchOptions, watchUser } from "./watch.ts";
 import { Writer } from "./writer.ts";
 
 /** What the typed view of a kind adds: the kind that the handle must be of. */
@@ -78,6 +79,7 @@ export class HandleStore implements AsyncDisposable {
   readonly #settings: Settings;
   readonly #reader: Reader;
   readonly #writer: Writer;
+  readonly #closing = new AbortController();
   readonly #schemas = new Map<string, StandardSchema>();
 
   /** A store on a backend that was opened already; closing the store closes the backend. */
@@ -204,6 +206,15 @@ export class HandleStore implements AsyncDisposable {
     return revoke(this.#reader, this.#key(handle, options), options);
   }
 
+  /**
+   * What happens to a user's documents from now on, or after the `cursor` of an event: across processes and replicas, none
+   * missed, none twice. Where entries are no longer retained, or the store has lost writes, a `gap` says so.
+   */
+  watch(user: string, options: WatchOptions = {}): AsyncIterable<WatchEvent> {
+    const signals = [this.#closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
+    return watchUser(this.#backend, checkUser(user), options, AbortSignal.any(signals));
+  }
+
   /** Removes what of a user's has expired, and what of the past is beyond its retention by age. Answers how many records. */
   async sweep(user: string): Promise<number> {
     return await sweep(this.#reader, checkUser(user), this.#settings.retention);
@@ -237,6 +248,7 @@ export class HandleStore implements AsyncDisposable {
 
   /** Closes the backend. Final; a second time is fine. */
   async close(): Promise<void> {
+    this.#closing.abort();
     this.#reader.cache.clear();
     await this.#backend[Symbol.asyncDispose]();
   }

@@ -1,0 +1,175 @@
+/**
+ * What happens to a user's documents, as it happens, in whatever process: none missed, none twice.
+ *
+ * A backend only says that something may have happened. What did is read from the journals, in the order of the user's
+ * sequence numbers, so a listener that was away catches up just the same.
+ *
+ * @module
+ */
+
+import type { Backend } from "../backends/backend.ts";
+import { StateError } from "../document/errors.ts";
+import { readEvents } from "./events.ts";
+import { type Cursor, decodeWatchCursor, encodeWatchCursor } from "./watch_cursor.ts";
+
+/** What all events say. */
+interface EventFacts {
+  /** Pass it as `since` to go on after this event. */
+  readonly cursor: string;
+}
+
+/** A version was written. */
+export interface ChangeEvent extends EventFacts {
+  readonly type: "change";
+  readonly handle: string;
+  readonly version: number;
+  readonly writer: string;
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+  readonly turn: number;
+}
+
+/** A document is no more. */
+export interface EndEvent extends EventFacts {
+  readonly type: "deleted" | "expired";
+  readonly handle: string;
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+}
+
+/** Something was missed and cannot be told any more: load what you hold. Without `handle`, it may be about any document. */
+export interface GapEvent extends EventFacts {
+  readonly type: "gap";
+  readonly handle?: string;
+  /** `"pruned"`: the entries are no longer retained. `"rewound"`: the store has lost writes, as after a failover or a restored backup. */
+  readonly reason: "pruned" | "rewound";
+}
+
+/** What can happen to a user's documents. */
+export type WatchEvent = ChangeEvent | EndEvent | GapEvent;
+
+/** Options of `watch`. */
+export interface WatchOptions {
+  /** Only of this document. */
+  readonly handle?: string;
+  /** The `cursor` of the last event that was seen. Default: from now on. */
+  readonly since?: string;
+  /** Ends the watch. */
+  readonly signal?: AbortSignal;
+}
+
+/** How often what is past due is looked for while somebody listens, in milliseconds: expiry tells nobody by itself. */
+const DUE_EVERY_MS = 2_000;
+
+/** Begins at once; events wait until they are asked for. Ends when `signal` says so. */
+export function watchUser(
+  backend: Backend,
+  user: string,
+  options: WatchOptions,
+  signal: AbortSignal,
+): AsyncIterable<WatchEvent> {
+  const since = options.since === undefined ? undefined : decodeWatchCursor(options.since, user);
+  const listener = new Listener(signal);
+  // Subscribed before the place is taken: what comes between is told twice at most, and read once.
+  const start = backend.subscribe(user, () => listener.notify()).then(async (subscription) => ({
+    subscription,
+    cursor: since ?? await placeNow(backend, user),
+  }));
+  start.catch(() => {}); // told to the one who iterates
+  return { [Symbol.asyncIterator]: () => iterate(backend, user, options.handle, start, listener) };
+}
+
+interface Start {
+  readonly subscription: AsyncDisposable;
+  readonly cursor: Cursor;
+}
+
+async function placeNow(backend: Backend, user: string): Promise<Cursor> {
+  const { seq } = await backend.list(user, {
+    direction: "down",
+    from: Number.MAX_SAFE_INTEGER,
+    limit: 1,
+    tombstones: false,
+  });
+  return { seq };
+}
+
+async function* iterate(
+  backend: Backend,
+  user: string,
+  handle: string | undefined,
+  start: Promise<Start>,
+  listener: Listener,
+): AsyncGenerator<WatchEvent> {
+  const { subscription, cursor: first } = await start;
+  let cursor = first;
+  const sweeper = setInterval(() => void backend.sweep(user, 64).catch(() => {}), DUE_EVERY_MS);
+  try {
+    while (!listener.aborted) {
+      listener.expect();
+      const { events, next, isComplete } = await reading(backend, user, cursor, listener);
+      for (const { event, place } of events) {
+        if (listener.aborted) return;
+        if (handle !== undefined && event.handle !== undefined && event.handle !== handle) continue;
+        yield { ...event, cursor: encodeWatchCursor(place, user) };
+      }
+      cursor = next;
+      if (isComplete) await listener.wait();
+    }
+  } finally {
+    clearInterval(sweeper);
+    listener.end();
+    await subscription[Symbol.asyncDispose]();
+  }
+}
+
+/** Reads on; while the backend fails, waits for a sign of life. A closed store ends the watch. */
+async function reading(backend: Backend, user: string, cursor: Cursor, listener: Listener) {
+  try {
+    return await readEvents(backend, user, cursor);
+  } catch (error) {
+    if (!(error instanceof StateError)) throw error;
+    await listener.wait(500);
+    return { events: [], next: cursor, isComplete: false };
+  }
+}
+
+/** Remembers a notification that came while nobody was waiting. */
+class Listener {
+  #isDue = true;
+  #wake: () => void = () => {};
+  readonly #onAbort = () => this.notify();
+
+  constructor(readonly signal: AbortSignal) {
+    signal.addEventListener("abort", this.#onAbort);
+  }
+
+  get aborted(): boolean {
+    return this.signal.aborted;
+  }
+
+  notify(): void {
+    this.#isDue = true;
+    this.#wake();
+  }
+
+  /** From here on a notification counts. */
+  expect(): void {
+    this.#isDue = false;
+  }
+
+  wait(mostMs?: number): Promise<void> {
+    if (this.#isDue || this.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = mostMs === undefined ? undefined : setTimeout(resolve, mostMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  end(): void {
+    this.signal.removeEventListener("abort", this.#onAbort);
+  }
+}
