@@ -143,11 +143,12 @@ class SqliteBackend implements Backend {
   }
 
   async list(user: string, range: ListRange): Promise<ListPage> {
-    const now = this.#now();
-    if (this.#connection.isTurnToTidy()) {
-      await this.#connection.write(() => sweepUser(this.#connection, user, now, LEFTOVERS));
+    const connection = this.#connection;
+    const page = await connection.read(() => listDocuments(connection, user, range, this.#now()));
+    if (connection.isTurnToTidy()) {
+      await connection.write(() => sweepUser(connection, user, this.#now(), LEFTOVERS));
     }
-    return await this.#connection.read(() => listDocuments(this.#connection, user, range, now));
+    return page;
   }
 
   findRequest(user: string, id: string): Promise<RequestRecord | undefined> {

@@ -88,7 +88,7 @@ export async function planBatch<W extends Write>(
     offset += size;
     turn = Math.max(turn, write.turn ?? 0);
     folded = advance(folded, { ...plan, writeId: mintWriteId(), writer: write.writer, turn });
-    planned.push(asEntry(write, plan, folded, body, offset, base));
+    planned.push(asEntry(write, plan, folded, body, offset, { ...base, head }));
     // A keyframe goes with the last of a batch, and those behind it would have to be read from before it.
     if (isKeyframeDue(head.base, offset, folded.bytes)) break;
     head = { ...head, title: write.title ?? head.title };

@@ -9,7 +9,8 @@ import { InvalidInput, VersionPruned } from "../document/errors.ts";
 import type { Change } from "../document/snapshot.ts";
 import { checkInteger } from "./checks.ts";
 import type { ChangesOptions } from "./options.ts";
-import type { Reader } from "./reader.ts";
+import { damaged } from "./damage.ts";
+import { ATTEMPTS, type Reader } from "./reader.ts";
 import { toChange } from "./snapshots.ts";
 
 /** Some changes of a document. */
@@ -28,21 +29,23 @@ export interface ChangePage {
 export async function readChanges(reader: Reader, key: DocumentKey, options: ChangesOptions): Promise<ChangePage> {
   const limit = checkInteger("limit", options.limit ?? 100, 1, 1000);
   const since = options.since === undefined ? undefined : checkInteger("since", options.since, 0);
-  const answer = await reader.backend.entries(key, since, limit);
-  if (answer.outcome !== "found") throw await reader.gone(key, answer);
-  const { head, entries } = answer;
-  if (since !== undefined && since > head.version) {
-    throw new InvalidInput("since", `since ${since} is ahead of the document, which is at version ${head.version}.`);
+  for (let attempt = 1;; attempt++) {
+    const answer = await reader.backend.entries(key, since, limit);
+    if (answer.outcome !== "found") throw await reader.gone(key, answer);
+    const { head, entries } = answer;
+    if (since !== undefined && since > head.version) {
+      throw new InvalidInput("since", `since ${since} is ahead of the document, which is at version ${head.version}.`);
+    }
+    // The change that follows `since` is of use only to one who can hold the state at `since`.
+    if (since !== undefined && since > 0 && since < head.oldest || since === 0 && head.oldest > 1) {
+      throw new VersionPruned(since, { from: head.oldest, to: head.version });
+    }
+    const first = since === undefined ? Math.max(head.version - limit + 1, head.oldest) : since + 1;
+    const last = Math.min(first + limit - 1, head.version);
+    if (entries.length === last - first + 1 && entries.every(({ version }, i) => version === first + i)) {
+      const more = last < head.version;
+      return { changes: entries.map(toChange), currentVersion: head.version, oldestVersion: head.oldest, more };
+    }
+    if (attempt === ATTEMPTS) throw damaged();
   }
-  // The change that follows `since` is of use only to one who can hold the state at `since`.
-  if (since !== undefined && since > 0 && since < head.oldest || since === 0 && head.oldest > 1) {
-    throw new VersionPruned(since, { from: head.oldest, to: head.version });
-  }
-  const last = entries.at(-1)?.version ?? head.version;
-  return {
-    changes: entries.map(toChange),
-    currentVersion: head.version,
-    oldestVersion: head.oldest,
-    more: last < head.version,
-  };
 }

@@ -24,7 +24,7 @@ import { checkSchema, type StandardSchema } from "./kind.ts";
 import { type MintOptions, requireOptions, type Settings } from "./options.ts";
 import type { Reader } from "./reader.ts";
 import { checkSame, replay, toDraft, toRequest } from "./requests.ts";
-import { toIso, toSnapshot } from "./snapshots.ts";
+import { toSnapshot } from "./snapshots.ts";
 
 /** How often a handle that happens to be taken is drawn again. */
 const DRAWS = 8;
@@ -55,13 +55,13 @@ export async function create(
   const writeId = mintWriteId();
   const body = JSON.stringify(value);
   const facts = { changed: Object.freeze([""]) };
-  const meta = { kind, title, createdAt: "", writer, bytes, ...facts };
+  const meta = { kind, title, writer, bytes, ...facts };
   const creation: Creation = {
     kind,
     bytes,
     quota: settings.maxHandlesPerUser,
     entry: { writeId, writer, body, offset: entryBytes(body), turn, title, ttlDays },
-    request: toDraft(request, { ...meta, createdAt: toIso(Date.now()) }),
+    request: toDraft(request, meta),
   };
   for (let draw = 0; draw < DRAWS; draw++) {
     const key = { user, id: mintHandle(kind, settings.handleLength) };

@@ -5,9 +5,8 @@
  * @module
  */
 
-import type { Backend, DocumentKey, Found, Gone, Head, Held, Want } from "../backends/backend.ts";
+import type { Backend, DocumentKey, Found, Gone, Head, Want } from "../backends/backend.ts";
 import {
-  BackendError,
   HandleExpired,
   HandleNotFound,
   NoTurnHistory,
@@ -16,14 +15,15 @@ import {
   VersionNotFound,
   VersionPruned,
 } from "../document/errors.ts";
-import { EMPTY, type Entry, fold, type Folded, type Stamp } from "../document/journal.ts";
+import { EMPTY, type Entry, fold, type Stamp } from "../document/journal.ts";
 import { decodeKeyframe } from "../document/keyframe.ts";
 import type { Current, FoldCache, Version } from "./cache.ts";
+import { damaged } from "./damage.ts";
 import { isNearMiss } from "./handle.ts";
 import { toIso } from "./snapshots.ts";
 
 /** How often a reader that meets a hole asks again before it believes it. */
-const ATTEMPTS = 4;
+export const ATTEMPTS = 4;
 /** How many handles are looked at for what was probably meant. */
 const SUGGESTIONS_FROM = 1_000;
 
@@ -155,12 +155,6 @@ const FROM_START: Version = {
   folded: EMPTY,
   stamp: { version: 0, writeId: "", at: 0, turn: 0, writer: "", seq: 0, offset: 0 },
 };
-
-function damaged(): BackendError {
-  return new BackendError(
-    "The journal of this document is damaged: an entry is missing or unreadable. Run doctor to see which.",
-  );
-}
 
 function toStamp(stamp: Stamp | Entry): Stamp {
   const { version, writeId, at, turn, writer, seq, offset } = stamp;

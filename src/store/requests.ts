@@ -32,7 +32,8 @@ export function toRequest(id: string | undefined, operation: string, args: JsonV
 interface Meta {
   readonly kind: string;
   readonly title?: string;
-  readonly createdAt: string;
+  /** Absent with version 1, which the step's time is that of. */
+  readonly createdAt?: string;
   /** When the version was written, where no entry was: the step's time is not it. */
   readonly updatedAt?: string;
   readonly writer: string;
@@ -70,7 +71,7 @@ export async function replay(reader: Reader, user: string, record: RequestRecord
     kind: meta.kind,
     ...(meta.title === undefined ? {} : { title: meta.title }),
     version: record.version,
-    createdAt: meta.createdAt,
+    createdAt: meta.createdAt ?? toIso(record.at),
     updatedAt: meta.updatedAt ?? toIso(record.at),
     ...(expiresAt === undefined ? {} : { expiresAt: toIso(expiresAt) }),
     ...(ttlDays === undefined ? {} : { ttlDays }),

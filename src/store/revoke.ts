@@ -10,7 +10,6 @@ import type { RevokeOptions } from "./options.ts";
 import { ahead, refuse } from "./plans.ts";
 import type { Reader } from "./reader.ts";
 import { checkSame, toDraft, toRequest } from "./requests.ts";
-import { toIso } from "./snapshots.ts";
 
 /** What was deleted. */
 export interface Revoked {
@@ -28,7 +27,7 @@ export async function revoke(reader: Reader, key: DocumentKey, options: RevokeOp
     ? undefined
     : checkInteger("expect_version", options.expectVersion, 1);
   const request = toRequest(checkRequestId(options.requestId), "revoke", { handle, expected: expected ?? null });
-  const meta = { kind: "", createdAt: toIso(0), writer: "", bytes: 0 };
+  const meta = { kind: "", writer: "", bytes: 0 };
   const answer = await reader.backend.remove(key, expected, toDraft(request, meta));
   switch (answer.outcome) {
     case "removed":

@@ -5,8 +5,10 @@
  */
 
 import type { Head } from "../backends/backend.ts";
+import type { JsonPatch } from "../document/json_patch.ts";
 import { decodeBody, type Entry, type Folded, type Stamp, toPatch } from "../document/journal.ts";
 import type { Change, HandleInfo, Snapshot } from "../document/snapshot.ts";
+import { damaged } from "./damage.ts";
 
 /** Milliseconds since 1970 as ISO 8601 in UTC. */
 export function toIso(time: number): string {
@@ -50,9 +52,9 @@ export function toSnapshot(head: Head, folded: Folded, stamp: Stamp, facts: Writ
   });
 }
 
-/** An entry as a change. @throws {TypeError} if it is damaged. */
+/** An entry as a change. @throws {BackendError} if it is damaged. */
 export function toChange({ version, writer, at, turn, body }: Entry): Change {
-  const patch = toPatch(decodeBody(body));
+  const patch = patchOf(body);
   return Object.freeze({
     version,
     writer,
@@ -61,4 +63,12 @@ export function toChange({ version, writer, at, turn, body }: Entry): Change {
     paths: Object.freeze(patch.map(({ path }) => path)),
     patch,
   });
+}
+
+function patchOf(body: string): JsonPatch {
+  try {
+    return toPatch(decodeBody(body));
+  } catch (error) {
+    throw damaged(error);
+  }
 }

@@ -6,7 +6,6 @@
 
 import type { Backend, DocumentKey, Want } from "../backends/backend.ts";
 import { openBackend } from "../backends/open.ts";
-import { admitState } from "../document/admit.ts";
 import { InvalidInput } from "../document/errors.ts";
 import type { JsonObject } from "../document/json.ts";
 import { parseOps } from "../document/parse_ops.ts";

@@ -70,11 +70,9 @@ export function watchUser(
 ): AsyncIterable<WatchEvent> {
   const since = options.since === undefined ? undefined : decodeWatchCursor(options.since, user);
   const listener = new Listener(signal);
-  // Subscribed before the place is taken: what comes between is told twice at most, and read once.
-  const start = backend.subscribe(user, () => listener.notify()).then(async (subscription) => ({
-    subscription,
-    cursor: since ?? await placeNow(backend, user),
-  }));
+  // The place is taken at once; what comes before the subscription is ready is read on the first round.
+  const start = Promise.all([since ?? placeNow(backend, user), backend.subscribe(user, () => listener.notify())])
+    .then(([cursor, subscription]) => ({ cursor, subscription }));
   start.catch(() => {}); // told to the one who iterates
   return { [Symbol.asyncIterator]: () => iterate(backend, user, options.handle, start, listener) };
 }

@@ -11,6 +11,7 @@ import type {
   Appended,
   Creation,
   DocumentKey,
+  EntryDraft,
   Exists,
   Expected,
   Gone,
@@ -34,7 +35,7 @@ import {
   bury,
   expiryOf,
   findRequest,
-  forget,
+  forgetTombstone,
   insertEntry,
   insertHead,
   insertKeyframe,
@@ -54,18 +55,18 @@ export function createStep(
   const replayed = replay(connection, key.user, [request]);
   if (replayed !== undefined) return replayed;
   const there = findDocument(connection, key);
-  if (there !== undefined && !isTombstone(there.record) && !isPastDue(there.record, now)) {
-    const found = leadTo(connection, { doc: there.doc, head: there.record }, { as: "head" }, undefined);
-    return { outcome: "exists", found };
-  }
+  let tombstone = there?.record;
   if (there !== undefined && !isTombstone(there.record)) {
-    bury(connection, key.user, there.doc, toExpired(there.record), now);
+    if (!isPastDue(there.record, now)) return createdBefore(connection, { doc: there.doc, head: there.record }, entry);
+    tombstone = bury(connection, key.user, there.doc, toExpired(there.record), now);
   }
   tidy(connection, key.user, now);
   let held = liveCount(connection, key.user);
   while (held >= quota && sweepUser(connection, key.user, now, LEFTOVERS) > 0) held = liveCount(connection, key.user);
   if (held >= quota) return { outcome: "quota", held };
-  if (there !== undefined) forget(connection, there.doc);
+  if (there !== undefined && tombstone !== undefined) {
+    forgetTombstone(connection, key.user, there.doc, tombstone.seq);
+  }
   const seq = takeSeq(connection, key.user, 1, 1);
   const { writeId, writer, body, offset, turn = 0, title } = entry;
   const ttlDays = entry.ttlDays ?? undefined;
@@ -94,6 +95,13 @@ export function createStep(
   insertEntry(connection, doc, stamp, body);
   if (request !== undefined) insertRequest(connection, key, request, head, now);
   return { outcome: "appended", head, stamps: [stamp] };
+}
+
+/** The answer where the id is taken: by this very write, or by another. */
+function createdBefore(connection: Connection, row: LiveRow, { writeId }: EntryDraft): Appended | Exists {
+  const stamp = findStamp(connection, row.doc, 1);
+  if (stamp?.writeId === writeId) return { outcome: "appended", head: row.head, stamps: [stamp] };
+  return { outcome: "exists", found: leadTo(connection, row, { as: "head" }, undefined) };
 }
 
 /** Step of {@link Backend.append}. */
@@ -128,7 +136,7 @@ export function appendStep(
       head = advanceHead(head, entry, stamp);
       stamps.push(stamp);
     }
-    if (request !== undefined) insertRequest(connection, key, request, head, now);
+    if (request !== undefined) insertRequest(connection, key, request, head, at);
   }
   if (entries > 0) {
     head = { ...head, bytes, oldest: Math.max(oldest, head.oldest) };

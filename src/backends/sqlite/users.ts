@@ -9,7 +9,7 @@ import type { ListPage, ListRange } from "../backend.ts";
 import { type Head, isPastDue, isTombstone, LEFTOVERS, toExpired, type Tombstone } from "../records.ts";
 import type { Connection } from "./driver.ts";
 import { number, text, toDocument } from "./rows.ts";
-import { bury, findLeftovers, forget, removeJournal, removeOldRequests } from "./write.ts";
+import { bury, findLeftovers, forget, forgetTombstone, removeJournal, removeOldRequests } from "./write.ts";
 
 /** A page of a user's documents, in the order of `seq`. Inside a transaction. */
 export function listDocuments(connection: Connection, user: string, range: ListRange, now: number): ListPage {
@@ -59,10 +59,8 @@ export function sweepUser(connection: Connection, user: string, now: number, lim
   for (const row of rows) {
     const record = readable(row);
     if (record === undefined) continue;
-    if (isTombstone(record)) {
-      forget(connection, number(row, "doc"));
-      connection.run("UPDATE mcpstate_user SET forgotten = max(forgotten, ?) WHERE name = ?", record.seq, user);
-    } else bury(connection, user, number(row, "doc"), toExpired(record), now);
+    if (isTombstone(record)) forgetTombstone(connection, user, number(row, "doc"), record.seq);
+    else bury(connection, user, number(row, "doc"), toExpired(record), now);
     swept++;
   }
   return only === undefined ? swept + removeOldRequests(connection, user, now, limit) : swept;
@@ -75,20 +73,25 @@ export function tidy(connection: Connection, user: string, now: number): void {
 
 /** Removes everything of a user, a few documents at a time so that others can write between. */
 export async function purgeUser(connection: Connection, user: string): Promise<number> {
-  let live = 0;
+  let purged = 0;
   for (;;) {
-    const done = await connection.write(() => {
+    const live = await connection.write(() => {
       const rows = connection.all("SELECT doc, status FROM mcpstate_document WHERE user = ? LIMIT 50", user);
       for (const row of rows) {
         removeJournal(connection, number(row, "doc"));
         forget(connection, number(row, "doc"));
-        if (row.status === "live") live++;
       }
-      if (rows.length > 0) return false;
+      if (rows.length > 0) {
+        const live = rows.filter(({ status }) => status === "live").length;
+        // With each part, so that a purge that is killed half way leaves a count that is right.
+        connection.run("UPDATE mcpstate_user SET live = live - ? WHERE name = ?", live, user);
+        return live;
+      }
       connection.run("DELETE FROM mcpstate_request WHERE user = ?", user);
       connection.run("DELETE FROM mcpstate_user WHERE name = ?", user);
-      return true;
+      return undefined;
     });
-    if (done) return live;
+    if (live === undefined) return purged;
+    purged += live;
   }
 }

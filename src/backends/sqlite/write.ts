@@ -197,7 +197,13 @@ export function findLeftovers(connection: Connection, user: string, now: number,
   );
 }
 
-/** Removes old tombstones and the row of a document, or nothing. */
+/** Removes a tombstone. Who has not seen that end yet never will, and can tell by `forgotten`. */
+export function forgetTombstone(connection: Connection, user: string, doc: number, seq: number): void {
+  forget(connection, doc);
+  connection.run("UPDATE mcpstate_user SET forgotten = max(forgotten, ?) WHERE name = ?", seq, user);
+}
+
+/** Removes the row of a document. */
 export function forget(connection: Connection, doc: number): void {
   connection.run("DELETE FROM mcpstate_document WHERE doc = ?", doc);
 }
