@@ -18,7 +18,7 @@
  * @module
  */
 
-export { HandleStore } from "./src/store/store.ts";
+export { HandleStore, type OfKind } from "./src/store/store.ts";
 export { DEFAULT_URL, openBackend, type OpenOptions } from "./src/backends/open.ts";
 export type { Backend } from "./src/backends/backend.ts";
 export type {
@@ -57,6 +57,7 @@ export {
 } from "./src/document/ops.ts";
 export {
   BackendError,
+  type BackendErrorOptions,
   type Conflict,
   type ErrorCode,
   type ErrorPayload,
@@ -71,6 +72,7 @@ export {
   QuotaExceeded,
   type Range,
   RateLimited,
+  type StaleDetails,
   StaleWrite,
   StateError,
   StateTooLarge,

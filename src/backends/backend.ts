@@ -29,11 +29,14 @@
 import type { Entry, Keyframe, Stamp } from "../document/journal.ts";
 import type { DocumentKey, Head, RequestDraft, RequestRecord, Tombstone } from "./records.ts";
 
+export type { Base, Entry, Keyframe, Stamp } from "../document/journal.ts";
 export type { DocumentKey, Head, RequestDraft, RequestRecord, Tombstone };
 
 /** A version that a caller already holds, folded. */
 export interface Held {
+  /** Its version. */
   readonly version: number;
+  /** The write id of that version. */
   readonly writeId: string;
 }
 
@@ -54,7 +57,9 @@ export type Want =
 
 /** The document was found. What was wanted may still not be there: that is for the reader of `target` to say. */
 export interface Found {
+  /** Which answer this is. */
   readonly outcome: "found";
+  /** The head. */
   readonly head: Head;
   /**
    * The stamp of the version that was wanted; `"held"` if that is just what the caller holds; absent if there is no such
@@ -72,36 +77,47 @@ export interface Found {
 
 /** Nothing is known of such a document: it never was, or its tombstone is gone too. */
 export interface Absent {
+  /** Which answer this is. */
   readonly outcome: "absent";
 }
 
 /** The document was deleted or has expired. */
 export interface Gone {
+  /** Which answer this is. */
   readonly outcome: "gone";
+  /** What is left of it. */
   readonly tombstone: Tombstone;
 }
 
 /** Somebody else was faster. Nothing was written. `found` leads from what was expected to the head, if it can. */
 export interface Lost {
+  /** Which answer this is. */
   readonly outcome: "lost";
+  /** The document as it is. */
   readonly found: Found;
 }
 
 /** One of the request ids was seen before. Nothing was written. */
 export interface Replayed {
+  /** Which answer this is. */
   readonly outcome: "replayed";
+  /** What is remembered of it. */
   readonly record: RequestRecord;
 }
 
 /** An entry before its step. */
 export interface EntryDraft {
+  /** {@link Stamp.writeId}. */
   readonly writeId: string;
+  /** {@link Stamp.writer}. */
   readonly writer: string;
+  /** {@link Entry.body}. */
   readonly body: string;
   /** {@link Stamp.offset}. */
   readonly offset: number;
   /** The turn that the writer names, if it names one. An older one than the head's is filed under the head's. */
   readonly turn?: number;
+  /** A new title; absent keeps what is set. */
   readonly title?: string;
   /** A new time to live from now, `null` for none; absent keeps what is set. */
   readonly ttlDays?: number | null;
@@ -109,12 +125,15 @@ export interface EntryDraft {
 
 /** One operation of an {@link Append}: an entry, or a request that needed none. */
 export interface Step {
+  /** The entry; absent where nothing changes. */
   readonly entry?: EntryDraft;
+  /** What to remember of the request, if it has an id. */
   readonly request?: RequestDraft;
 }
 
 /** Consecutive entries for one document, at most {@link MAX_BATCH}. */
 export interface Append {
+  /** At least one, in order. */
   readonly steps: readonly Step[];
   /** Bytes of the state after the last of them. */
   readonly bytes: number;
@@ -126,17 +145,23 @@ export interface Append {
 
 /** All of it was written. `stamps` are those of the entries, in order. */
 export interface Appended {
+  /** Which answer this is. */
   readonly outcome: "appended";
+  /** The head. */
   readonly head: Head;
+  /** One per entry. */
   readonly stamps: readonly Stamp[];
 }
 
 /** A document before its step. */
 export interface Creation {
+  /** What sort of document it is. */
   readonly kind: string;
+  /** Version 1. */
   readonly entry: EntryDraft;
   /** Bytes of the state. */
   readonly bytes: number;
+  /** What to remember of the request, if it has an id. */
   readonly request?: RequestDraft;
   /** How many live documents the user may hold, this one included. Past due ones do not count. */
   readonly quota: number;
@@ -144,13 +169,17 @@ export interface Creation {
 
 /** The id is taken by a live document. Nothing was written. */
 export interface Exists {
+  /** Which answer this is. */
   readonly outcome: "exists";
+  /** The document as it is. */
   readonly found: Found;
 }
 
 /** The user holds as many live documents as allowed. Nothing was written. */
 export interface QuotaReached {
+  /** Which answer this is. */
   readonly outcome: "quota";
+  /** How many live ones there are. */
   readonly held: number;
 }
 
@@ -164,7 +193,9 @@ export interface Touch {
 
 /** The document is gone now. `head` is how it was. */
 export interface Removed {
+  /** Which answer this is. */
   readonly outcome: "removed";
+  /** The head. */
   readonly head: Head;
 }
 
@@ -180,7 +211,9 @@ export type Place =
 export interface ListRange {
   /** `"down"`: those with a smaller `seq` than `from`, newest first. `"up"`: those with a larger one, oldest first. */
   readonly direction: "down" | "up";
+  /** Exclusive. */
   readonly from: number;
+  /** How many records are looked at, at most. */
   readonly limit: number;
   /** Whether to answer tombstones too. */
   readonly tombstones: boolean;
@@ -188,6 +221,7 @@ export interface ListRange {
 
 /** A page of heads. Unreadable records are passed over. */
 export interface ListPage {
+  /** In the order that was asked for. */
   readonly documents: readonly (Head | Tombstone)[];
   /** The user's sequence number now. */
   readonly seq: number;
@@ -199,7 +233,9 @@ export interface ListPage {
 
 /** The head after a {@link Touch}. */
 export interface Touched {
+  /** Which answer this is. */
   readonly outcome: "touched";
+  /** The head. */
   readonly head: Head;
 }
 

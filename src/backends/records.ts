@@ -19,18 +19,25 @@ export const LEFTOVERS = 64;
 
 /** Names a document. */
 export interface DocumentKey {
+  /** Whose it is. */
   readonly user: string;
+  /** Its handle, or the id that its host gave it. */
   readonly id: string;
 }
 
 /** The small record beside a journal. Times are milliseconds since 1970 by the backend's clock. */
 export interface Head {
+  /** The document. */
   readonly id: string;
+  /** What sort of document it is. */
   readonly kind: string;
+  /** What a person would call it. */
   readonly title?: string;
+  /** The newest version. */
   readonly version: number;
   /** The write id of `version`. */
   readonly writeId: string;
+  /** When version 1 was written. */
   readonly createdAt: number;
   /** When `version` was written. */
   readonly updatedAt: number;
@@ -42,6 +49,7 @@ export interface Head {
   readonly firstTurn: number;
   /** The time to live as last set, in days. */
   readonly ttlDays?: number;
+  /** When it ends. */
   readonly expiresAt?: number;
   /** UTF-8 bytes of the state of `version`. */
   readonly bytes: number;
@@ -59,12 +67,17 @@ export interface Head {
 
 /** What is left of a document that was deleted or has expired. */
 export interface Tombstone {
+  /** The document. */
   readonly id: string;
+  /** What became of it. */
   readonly status: "deleted" | "expired";
+  /** What sort of document it was. */
   readonly kind: string;
   /** When it was deleted, or when its time to live ended. */
   readonly goneAt: number;
+  /** The time to live as last set, in days. */
   readonly ttlDays?: number;
+  /** The user's sequence number that its end took. */
   readonly seq: number;
 }
 
@@ -82,12 +95,17 @@ export interface RequestDraft {
 export interface RequestRecord extends RequestDraft {
   /** The document it was about. */
   readonly documentId: string;
+  /** The version that the request left. */
   readonly version: number;
   /** The write id of `version`. */
   readonly writeId: string;
+  /** When. */
   readonly at: number;
+  /** The turn that the document was in then. */
   readonly turn: number;
+  /** The time to live as set then. */
   readonly ttlDays?: number;
+  /** When it was to end then. */
   readonly expiresAt?: number;
 }
 

@@ -6,84 +6,45 @@
 
 import type { JsonValue } from "./json.ts";
 import { type Change, type Snapshot, toWireMetadata } from "./snapshot.ts";
+import { StateError } from "./state_error.ts";
 
-/** The codes that {@link StateError.code} can hold. */
-export type ErrorCode =
-  | "invalid_input"
-  | "handle_not_found"
-  | "handle_expired"
-  | "stale_write"
-  | "patch_error"
-  | "path_not_found"
-  | "state_too_large"
-  | "quota_exceeded"
-  | "version_not_found"
-  | "version_pruned"
-  | "turn_not_found"
-  | "turn_pruned"
-  | "no_turn_history"
-  | "unauthenticated"
-  | "rate_limited"
-  | "backend_error"
-  | "internal_error";
+export { type ErrorCode, type ErrorPayload, StateError } from "./state_error.ts";
+export { BackendError, type BackendErrorOptions, InternalError, RateLimited, Unauthenticated } from "./failures.ts";
 
-/** An error in wire form: `code`, `message` and the facts of that code in snake_case. */
-export type ErrorPayload = { readonly code: ErrorCode; readonly message: string; readonly [fact: string]: unknown };
-
-/** A closed range of versions or turns, both ends included. */
+/** A closed range of versions or turns. */
 export interface Range {
+  /** The first. */
   readonly from: number;
+  /** The last, included. */
   readonly to: number;
-}
-
-/** The base of every error that this library throws for a wrong input or a state of affairs. */
-export abstract class StateError<Code extends ErrorCode = ErrorCode> extends Error {
-  /** The literal code, for a `switch`. */
-  abstract readonly code: Code;
-  override get name(): string {
-    return this.constructor.name;
-  }
-  /** The facts of this error in wire form. */
-  protected abstract facts(): Record<string, unknown>;
-  /** The error in wire form, without `undefined`s. */
-  toPayload(): ErrorPayload {
-    const facts = Object.entries(this.facts()).filter(([, value]) => value !== undefined);
-    return { code: this.code, message: this.message, ...Object.fromEntries(facts) };
-  }
 }
 
 /** An argument was refused. Nothing was changed. */
 export class InvalidInput extends StateError<"invalid_input"> {
-  readonly code = "invalid_input";
   /** `path` is a JSON Pointer into the field, where one value in it is at fault. */
   constructor(readonly field: string, message: string, readonly path?: string) {
-    super(message);
-  }
-  protected facts(): Record<string, unknown> {
-    return { field: this.field, path: this.path };
+    super("invalid_input", message, { field, path });
   }
 }
 
 /** No such handle for this user: it never was, was deleted, or belongs to somebody else. The three look alike. */
 export class HandleNotFound extends StateError<"handle_not_found"> {
-  readonly code = "handle_not_found";
+  /** With a handle of the same user that was probably meant, and whether a write was not applied because of it. */
   constructor(readonly handle: string, readonly didYouMean?: string, readonly notApplied = false) {
-    super(
-      `There is no handle ${JSON.stringify(handle)}.` +
-        (didYouMean === undefined
-          ? " List the handles to see what there is, or mint a new one."
-          : ` Did you mean ${JSON.stringify(didYouMean)}?`) +
-        (notApplied ? " The write was not applied." : ""),
-    );
-  }
-  protected facts(): Record<string, unknown> {
-    return { handle: this.handle, did_you_mean: this.didYouMean };
+    const next = didYouMean === undefined
+      ? "List the handles to see what there is, or mint a new one."
+      : `Did you mean ${JSON.stringify(didYouMean)}?`;
+    const message = `There is no handle ${JSON.stringify(handle)}. ${next}`;
+    super("handle_not_found", notApplied ? `${message} The write was not applied.` : message, {
+      handle,
+      did_you_mean: didYouMean,
+    });
   }
 }
 
 /** The document reached the end of its time to live. Its state is gone. */
 export class HandleExpired extends StateError<"handle_expired"> {
-  readonly code = "handle_expired";
+  /** With the time (ISO 8601 in UTC), the time to live as last set, and whether a write was not applied because of it. */
   constructor(
     readonly handle: string,
     readonly expiredAt: string,
@@ -91,61 +52,68 @@ export class HandleExpired extends StateError<"handle_expired"> {
     readonly notApplied = false,
   ) {
     super(
+      "handle_expired",
       `The handle ${JSON.stringify(handle)} expired at ${expiredAt}, after a time to live of ${ttlDays} days. ` +
         `${
           notApplied ? "The write was not applied. " : ""
         }Mint a new one, with a longer ttl_days if it should live longer.`,
+      { handle, expired_at: expiredAt, ttl_days: ttlDays },
     );
-  }
-  protected facts(): Record<string, unknown> {
-    return { handle: this.handle, expired_at: this.expiredAt, ttl_days: this.ttlDays };
   }
 }
 
-/** One place where two writers changed the same thing. A side is absent where it removed the value. */
+/** One place where two writers changed the same thing. A side is absent where it has no value there. */
 export interface Conflict {
   /** A JSON Pointer (RFC 6901). */
   readonly path: string;
+  /** The value that both started from. */
   readonly base?: JsonValue;
+  /** The value that is current. */
   readonly theirs?: JsonValue;
+  /** The value that was to be saved. */
   readonly yours?: JsonValue;
+}
+
+/** Why a merge was refused. */
+export interface StaleDetails {
+  /** What both sides changed. */
+  readonly conflicts?: readonly Conflict[];
+  /** The version that the writer started from is no longer retained. */
+  readonly reason?: "base_pruned";
 }
 
 /** The document moved on since the version that the writer had read. Nothing was changed. */
 export class StaleWrite extends StateError<"stale_write"> {
-  readonly code = "stale_write";
+  /** With what is current and what was written after `expectedVersion`, oldest first. */
   constructor(
     readonly expectedVersion: number,
     readonly current: Snapshot,
-    /** What was written after `expectedVersion`, oldest first. */
     readonly changes: readonly Change[],
-    readonly details: { readonly conflicts?: readonly Conflict[]; readonly reason?: "base_pruned" } = {},
+    readonly details: StaleDetails = {},
   ) {
     super(
+      "stale_write",
       `Version ${expectedVersion} is no longer current: the document is now at version ${current.version}, written by ` +
-        `${current.lastWriter} at ${current.updatedAt}. Nothing was changed. ` + advice(details),
+        `${current.lastWriter} at ${current.updatedAt}. Nothing was changed. ${advice(details)}`,
+      {
+        expected_version: expectedVersion,
+        current: { ...toWireMetadata(current), state: current.state },
+        changes,
+        ...details,
+      },
     );
-  }
-  protected facts(): Record<string, unknown> {
-    return {
-      expected_version: this.expectedVersion,
-      current: { ...toWireMetadata(this.current), state: this.current.state },
-      changes: this.changes,
-      conflicts: this.details.conflicts,
-      reason: this.details.reason,
-    };
   }
 }
 
-function advice({ conflicts, reason }: StaleWrite["details"]): string {
+function advice({ conflicts, reason }: StaleDetails): string {
   if (conflicts !== undefined) {
     const paths = conflicts.slice(0, 5).map(({ path }) => JSON.stringify(path)).join(", ");
-    return `Both sides changed ${paths}${
-      conflicts.length > 5 ? ", …" : ""
-    }: decide on these, apply your change to the current state, and save again.`;
+    return `Both sides changed ${paths}${conflicts.length > 5 ? ", …" : ""}: decide on these, ` +
+      "apply your change to the current state, and save again.";
   }
   if (reason === "base_pruned") {
-    return "The version you started from is no longer retained, so the edits cannot be merged: load the current state, apply your change, and save again.";
+    return "The version you started from is no longer retained, so the edits cannot be merged: " +
+      "load the current state, apply your change, and save again.";
   }
   return "Apply your change to the current state and save again with its version, or use a patch, which is never stale.";
 }
@@ -165,193 +133,112 @@ export type PatchReason =
 
 /** A patch operation could not be applied; none of the list was. */
 export class PatchError extends StateError<"patch_error"> {
-  readonly code = "patch_error";
+  /** With the operation, its path and its position in the list, from 0. */
   constructor(
     readonly op: string,
     readonly path: string | undefined,
     readonly reason: PatchReason,
     message: string,
-    /** The position in the list of operations, from 0. */
     readonly index?: number,
   ) {
-    super(message);
-  }
-  protected facts(): Record<string, unknown> {
-    return { op: this.op, path: this.path, reason: this.reason, index: this.index };
+    super("patch_error", message, { op, path, reason, index });
   }
 }
 
 /** A path leads nowhere in this state. */
 export class PathNotFound extends StateError<"path_not_found"> {
-  readonly code = "path_not_found";
-  constructor(
-    readonly path: string,
-    /** The part of the path that could not be followed, as a JSON Pointer. */
-    readonly failedAt: string,
-    /** What is there instead: the keys, or the range of indexes. At most 20. */
-    readonly available: readonly string[],
-  ) {
+  /** With the part of the path that could not be followed, as a JSON Pointer, and at most 20 of what is there instead. */
+  constructor(readonly path: string, readonly failedAt: string, readonly available: readonly string[]) {
+    const there = available.map((key) => JSON.stringify(key)).join(", ");
     super(
+      "path_not_found",
       `There is nothing at ${JSON.stringify(failedAt)}` +
-        (available.length === 0
-          ? ": what is above it is empty or no container."
-          : `. Available there: ${available.map((key) => JSON.stringify(key)).join(", ")}.`),
+        (available.length === 0 ? ": what is above it is empty or no container." : `. Available there: ${there}.`),
+      { path, failed_at: failedAt, available },
     );
-  }
-  protected facts(): Record<string, unknown> {
-    return { path: this.path, failed_at: this.failedAt, available: this.available };
   }
 }
 
 /** The state would be larger than the limit. Nothing was changed. */
 export class StateTooLarge extends StateError<"state_too_large"> {
-  readonly code = "state_too_large";
+  /** Both in UTF-8 bytes of compact JSON. */
   constructor(readonly sizeBytes: number, readonly limitBytes: number) {
     super(
+      "state_too_large",
       `The state would be ${sizeBytes} bytes of JSON, ${
         sizeBytes - limitBytes
       } more than the limit of ${limitBytes}. ` +
         "Nothing was changed. Move part of it to another handle, or keep only what is needed.",
+      { size_bytes: sizeBytes, limit_bytes: limitBytes },
     );
-  }
-  protected facts(): Record<string, unknown> {
-    return { size_bytes: this.sizeBytes, limit_bytes: this.limitBytes };
   }
 }
 
 /** The user holds as many live handles as are allowed. */
 export class QuotaExceeded extends StateError<"quota_exceeded"> {
-  readonly code = "quota_exceeded";
+  /** With how many are held and allowed. */
   constructor(readonly held: number, readonly limit: number) {
-    super(`${held} handles are held and ${limit} are allowed. Delete some that are no longer needed, or reuse one.`);
-  }
-  protected facts(): Record<string, unknown> {
-    return { held: this.held, limit: this.limit };
+    super(
+      "quota_exceeded",
+      `${held} handles are held and ${limit} are allowed. Delete some that are no longer needed, or reuse one.`,
+      { held, limit },
+    );
   }
 }
 
 /** That version never was. */
 export class VersionNotFound extends StateError<"version_not_found"> {
-  readonly code = "version_not_found";
+  /** `version` is absent where a time before the first version was asked for. */
   constructor(
-    /** The version asked for; absent where a time before the first version was. */
     readonly version: number | undefined,
     readonly currentVersion: number,
     message = `There never was a version ${version}: the versions are 1 to ${currentVersion}.`,
   ) {
-    super(message);
-  }
-  protected facts(): Record<string, unknown> {
-    return { version: this.version ?? null, current_version: this.currentVersion };
+    super("version_not_found", message, { version: version ?? null, current_version: currentVersion });
   }
 }
 
 /** That version existed and is no longer retained. */
 export class VersionPruned extends StateError<"version_pruned"> {
-  readonly code = "version_pruned";
-  constructor(
-    /** The version asked for; absent where a time was, and what was current then is gone. */
-    readonly version: number | undefined,
-    readonly retained: Range,
-  ) {
+  /** `version` is absent where a time was asked for, and what was current then is gone. */
+  constructor(readonly version: number | undefined, readonly retained: Range) {
+    const what = version === undefined ? "What was current at that time" : `Version ${version}`;
     super(
-      `${version === undefined ? "What was current at that time" : `Version ${version}`} is no longer retained. ` +
-        `Versions ${retained.from} to ${retained.to} can be read.`,
+      "version_pruned",
+      `${what} is no longer retained. Versions ${retained.from} to ${retained.to} can be read.`,
+      { version: version ?? null, retained },
     );
-  }
-  protected facts(): Record<string, unknown> {
-    return { version: this.version ?? null, retained: this.retained };
   }
 }
 
 /** That turn never was for this document. */
 export class TurnNotFound extends StateError<"turn_not_found"> {
-  readonly code = "turn_not_found";
+  /** With the turns that were: from `firstTurn` to `turnsSoFar`. */
   constructor(readonly turn: number, readonly firstTurn: number, readonly turnsSoFar: number) {
-    super(`There is no turn ${turn} here: the turns so far are ${firstTurn} to ${turnsSoFar}.`);
-  }
-  protected facts(): Record<string, unknown> {
-    return { turn: this.turn, first_turn: this.firstTurn, turns_so_far: this.turnsSoFar };
+    super(
+      "turn_not_found",
+      `There is no turn ${turn} here: the turns so far are ${firstTurn} to ${turnsSoFar}.`,
+      { turn, first_turn: firstTurn, turns_so_far: turnsSoFar },
+    );
   }
 }
 
 /** That turn existed and is no longer retained. */
 export class TurnPruned extends StateError<"turn_pruned"> {
-  readonly code = "turn_pruned";
+  /** With the turns that can still be read. */
   constructor(readonly turn: number, readonly retained: Range) {
-    super(`Turn ${turn} is no longer retained. Turns ${retained.from} to ${retained.to} can be read.`);
-  }
-  protected facts(): Record<string, unknown> {
-    return { turn: this.turn, retained: this.retained };
+    super(
+      "turn_pruned",
+      `Turn ${turn} is no longer retained. Turns ${retained.from} to ${retained.to} can be read.`,
+      { turn, retained },
+    );
   }
 }
 
 /** A turn was asked for where turns are not kept. */
 export class NoTurnHistory extends StateError<"no_turn_history"> {
-  readonly code = "no_turn_history";
+  /** Without facts. */
   constructor() {
-    super("Turns are not kept here. Read by version instead, or read the current state.");
-  }
-  protected facts(): Record<string, unknown> {
-    return {};
-  }
-}
-
-/** The caller's identity could not be verified. */
-export class Unauthenticated extends StateError<"unauthenticated"> {
-  readonly code = "unauthenticated";
-  constructor(message = "The caller could not be identified. Sign in, or send a valid token.") {
-    super(message);
-  }
-  protected facts(): Record<string, unknown> {
-    return {};
-  }
-}
-
-/** Too many calls in a short time. */
-export class RateLimited extends StateError<"rate_limited"> {
-  readonly code = "rate_limited";
-  constructor(readonly retryAfterMs: number) {
-    super(`Too many calls. Try again in ${Math.ceil(retryAfterMs / 1000)} s.`);
-  }
-  protected facts(): Record<string, unknown> {
-    return { retry_after_ms: this.retryAfterMs };
-  }
-}
-
-/** The engine below failed. Credentials and paths are never in the message; the driver's error is the `cause`. */
-export class BackendError extends StateError<"backend_error"> {
-  readonly code = "backend_error";
-  constructor(
-    message: string,
-    options: ErrorOptions & {
-      /** A write may have landed: load to see. */
-      readonly outcomeUnknown?: boolean;
-      /** Others held the store for longer than the contention limit; trying again may work. */
-      readonly busy?: boolean;
-    } = {},
-  ) {
-    super(message, options);
-    this.outcomeUnknown = options.outcomeUnknown ?? false;
-    this.busy = options.busy ?? false;
-  }
-  readonly outcomeUnknown: boolean;
-  readonly busy: boolean;
-  protected facts(): Record<string, unknown> {
-    return { outcome_unknown: this.outcomeUnknown || undefined, busy: this.busy || undefined };
-  }
-}
-
-/** A fault of this library. The message never carries the text of what went wrong inside; the `cause` does. */
-export class InternalError extends StateError<"internal_error"> {
-  readonly code = "internal_error";
-  constructor(options?: ErrorOptions) {
-    super(
-      "Something went wrong inside the store. Nothing more is known; try again, and report it if it stays.",
-      options,
-    );
-  }
-  protected facts(): Record<string, unknown> {
-    return {};
+    super("no_turn_history", "Turns are not kept here. Read by version instead, or read the current state.");
   }
 }

@@ -34,6 +34,7 @@ export interface Entry extends Stamp {
 
 /** A derived record: the folded state of one version, so that reading it needs no older entry. */
 export interface Keyframe {
+  /** The version that is folded here. */
   readonly version: number;
   /** The write id of that version. */
   readonly writeId: string;
@@ -65,6 +66,7 @@ export function entryBytes(body: string): number {
 
 /** Where reading a version starts: the newest keyframe, or entry 1. */
 export interface Base {
+  /** Which version that is. */
   readonly version: number;
   /** Bytes of the state there. */
   readonly bytes: number;

@@ -15,6 +15,7 @@ import type { HandleStore } from "./store.ts";
 
 /** The part of a Standard Schema (https://standardschema.dev, version 1) that is used: zod, valibot, arktype and others have it. */
 export interface StandardSchema<Output = unknown> {
+  /** The schema itself, under the name that the specification gives. */
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
@@ -30,7 +31,9 @@ export type SchemaResult<Output> =
 
 /** Why a value does not satisfy a schema, and where. */
 export interface SchemaIssue {
+  /** For a person. */
   readonly message: string;
+  /** From the root of the value. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 

@@ -19,7 +19,9 @@ import { toInfo, toIso } from "./snapshots.ts";
 
 /** A document that has expired. Its state is gone. */
 export interface ExpiredHandle {
+  /** Its name. */
   readonly handle: string;
+  /** What sort of document it was. */
   readonly kind: string;
   /** When, ISO 8601 in UTC. */
   readonly expiredAt: string;

@@ -13,6 +13,7 @@ import { checkSame, toDraft, toRequest } from "./requests.ts";
 
 /** What was deleted. */
 export interface Revoked {
+  /** Its name. */
   readonly handle: string;
   /** Its last version. */
   readonly version: number;

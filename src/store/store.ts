@@ -54,7 +54,7 @@ import { type WatchEvent, type WatchOptions, watchUser } from "./watch.ts";
 import { Writer } from "./writer.ts";
 
 /** What the typed view of a kind adds: the kind that the handle must be of. */
-interface OfKind {
+export interface OfKind {
   /** Refuse a handle of another kind. */
   readonly kind?: string;
 }
@@ -252,6 +252,7 @@ export class HandleStore implements AsyncDisposable {
     await this.#backend[Symbol.asyncDispose]();
   }
 
+  /** Closes the backend, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -12,37 +12,46 @@ import { StateError } from "../document/errors.ts";
 import { readEvents } from "./events.ts";
 import { type Cursor, decodeWatchCursor, encodeWatchCursor } from "./watch_cursor.ts";
 
-/** What all events say. */
-interface EventFacts {
+/** A version was written. */
+export interface ChangeEvent {
+  /** What happened. */
+  readonly type: "change";
+  /** To which document. */
+  readonly handle: string;
+  /** The version that was written. */
+  readonly version: number;
+  /** Who wrote it. */
+  readonly writer: string;
+  /** When, ISO 8601 in UTC. */
+  readonly at: string;
+  /** In which turn; 0 if none was ever named. */
+  readonly turn: number;
   /** Pass it as `since` to go on after this event. */
   readonly cursor: string;
 }
 
-/** A version was written. */
-export interface ChangeEvent extends EventFacts {
-  readonly type: "change";
-  readonly handle: string;
-  readonly version: number;
-  readonly writer: string;
-  /** ISO 8601 in UTC. */
-  readonly at: string;
-  readonly turn: number;
-}
-
-/** A document is no more. */
-export interface EndEvent extends EventFacts {
+/** A document is no more. What was written to it right before is not told any more. */
+export interface EndEvent {
+  /** What happened. */
   readonly type: "deleted" | "expired";
+  /** To which document. */
   readonly handle: string;
-  /** ISO 8601 in UTC. */
+  /** When, ISO 8601 in UTC. */
   readonly at: string;
+  /** Pass it as `since` to go on after this event. */
+  readonly cursor: string;
 }
 
-/** Something was missed and cannot be told any more: load what you hold. Without `handle`, it may be about any document. */
-export interface GapEvent extends EventFacts {
+/** Something was missed and cannot be told any more: load what you hold. */
+export interface GapEvent {
+  /** What happened. */
   readonly type: "gap";
+  /** To which document; absent if it may be any. */
   readonly handle?: string;
   /** `"pruned"`: the entries are no longer retained. `"rewound"`: the store has lost writes, as after a failover or a restored backup. */
   readonly reason: "pruned" | "rewound";
+  /** Pass it as `since` to go on after this event. */
+  readonly cursor: string;
 }
 
 /** What can happen to a user's documents. */

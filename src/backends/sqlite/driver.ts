@@ -15,15 +15,21 @@ export type SqliteRow = Readonly<Record<string, unknown>>;
 
 /** A prepared statement, with positional parameters. */
 export interface SqliteStatement {
+  /** The first row, or nothing. */
   get(...parameters: SqliteValue[]): unknown;
+  /** All rows. */
   all(...parameters: SqliteValue[]): unknown[];
+  /** No rows. */
   run(...parameters: SqliteValue[]): unknown;
 }
 
 /** A database: the part of `node:sqlite` and `@db/sqlite` (opened with `int64: true`) that is read here. */
 export interface SqliteDatabase {
+  /** Runs statements without parameters. */
   exec(sql: string): unknown;
+  /** Prepares one statement. */
   prepare(sql: string): SqliteStatement;
+  /** Closes it. */
   close(): unknown;
 }
 

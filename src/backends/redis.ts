@@ -1,0 +1,217 @@
+/**
+ * State in Redis 6.2 or newer (or Valkey), alone or as a cluster: for several servers that share it.
+ *
+ * ```ts ignore
+ * import { HandleStore } from "jsr:@mcpstate/server";
+ * import { openRedisBackend } from "jsr:@mcpstate/server/redis";
+ *
+ * await using store = new HandleStore(await openRedisBackend({ url: "redis://127.0.0.1:6379" }));
+ * ```
+ *
+ * It needs `--allow-net=host:port` and nothing else; on a cluster that of every server.
+ *
+ * ## A client of your own
+ *
+ * Any client will do, also one that sends a command again after its connection was lost, since the server recognises a
+ * write that it has seen. Give it deadlines of its own, so that it does not keep for ever what was given up here.
+ *
+ * ```ts ignore
+ * // npm:ioredis: new Redis({ maxRetriesPerRequest: 3, connectTimeout: 2000 })
+ * openRedisBackend({ client: { sendCommand: ([command, ...args]) => redis.call(command, ...args) } });
+ * // npm:redis, npm:@redis/client: createClient({ socket: { connectTimeout: 2000 }, maintNotifications: "disabled" })
+ * openRedisBackend({ client: { sendCommand: (args) => redis.sendCommand([...args]) } });
+ * // npm:redis as a cluster: createCluster(…)
+ * openRedisBackend({ client: { sendCommand: (args, key) => redis.sendCommand(key, false, [...args]) } });
+ * // jsr:@db/redis: connect({ hostname, port, maxRetryCount: 3 })
+ * openRedisBackend({ client: { sendCommand: ([command, ...args]) => redis.sendCommand(command, args) } });
+ * ```
+ *
+ * @module
+ */
+
+import type { Keyframe, Stamp } from "../document/journal.ts";
+import type {
+  Absent,
+  Append,
+  Appended,
+  Backend,
+  Creation,
+  DocumentKey,
+  Exists,
+  Expected,
+  Found,
+  Gone,
+  Head,
+  Held,
+  ListPage,
+  ListRange,
+  Lost,
+  Place,
+  QuotaReached,
+  Removed,
+  Replayed,
+  RequestDraft,
+  RequestRecord,
+  Tombstone,
+  Touch,
+  Touched,
+  Want,
+} from "./backend.ts";
+import { isTombstone, LEFTOVERS as MOST_LEFTOVERS, TIDY_EVERY } from "./records.ts";
+import { toAppend, toCreate, toPlace, toRequest as toRequestArguments, toTouch, toWant } from "./redis/arguments.ts";
+import type { Caller } from "./redis/caller.ts";
+import type { Ears } from "./redis/ears.ts";
+import { damaged } from "./redis/errors.ts";
+import type { Keys } from "./redis/keys.ts";
+import { open } from "./redis/open.ts";
+import type { RedisBackendOptions } from "./redis/options.ts";
+import type { Script } from "./redis/prelude.ts";
+import { ENTRIES, LOCATE, READ, RECALL } from "./redis/read_scripts.ts";
+import { type Answer, list, toAnswer, toRequest, toStamp } from "./redis/records.ts";
+import { Users } from "./redis/users.ts";
+import { APPEND, CREATE, REMOVE, TOUCH, TRIM } from "./redis/write_scripts.ts";
+
+export type { RedisBackendOptions } from "./redis/options.ts";
+export type { RedisClient } from "./redis/link.ts";
+export type { Subscribe } from "./redis/poller.ts";
+
+/**
+ * Opens a Redis as a backend, and looks whether it can keep state: a replica, a version before 6.2 and a user who may not
+ * run the commands are refused; an eviction policy and the lack of persistence are warned about.
+ *
+ * @throws {InvalidInput} for a URL or a prefix that is not understood.
+ * @throws {BackendError} if Redis cannot be reached, refuses the user, or cannot keep state.
+ */
+export async function openRedisBackend(options: RedisBackendOptions = {}): Promise<Backend> {
+  return new RedisBackend(await open(options));
+}
+
+class RedisBackend implements Backend {
+  readonly #caller: Caller;
+  readonly #keys: Keys;
+  readonly #ears: Ears;
+  readonly #users: Users;
+  #steps = 0;
+
+  constructor({ caller, keys, ears }: { caller: Caller; keys: Keys; ears: Ears }) {
+    this.#caller = caller;
+    this.#keys = keys;
+    this.#ears = ears;
+    this.#users = new Users(caller, keys);
+  }
+
+  async create(key: DocumentKey, creation: Creation): Promise<Appended | Exists | QuotaReached | Replayed> {
+    const keys = this.#writeKeys(key, [], [creation.request]);
+    const answer = await this.#run(CREATE, key, keys, toCreate(key, creation));
+    await this.#tidy(key.user);
+    return only(answer, "appended", "exists", "quota", "replayed");
+  }
+
+  async read(key: DocumentKey, want: Want, held?: Held): Promise<Found | Absent | Gone> {
+    const args = [key.id, ...toWant(want), String(held?.version ?? -1), held?.writeId ?? ""];
+    for (;;) {
+      const answer = await this.#run(READ, key, this.#documentKeys(key), args);
+      if (answer.outcome !== "due") return only(answer, "found", "absent", "gone");
+      await this.#users.bury(key.user, [key.id]);
+    }
+  }
+
+  async entries(key: DocumentKey, after: number | undefined, limit: number): Promise<Found | Absent | Gone> {
+    const args = [key.id, String(after ?? -1), String(limit)];
+    return only(await this.#run(ENTRIES, key, this.#documentKeys(key), args), "found", "absent", "gone");
+  }
+
+  async append(
+    key: DocumentKey,
+    expected: Expected,
+    append: Append,
+  ): Promise<Appended | Lost | Absent | Gone | Replayed> {
+    const keys = this.#writeKeys(key, [], append.steps.map(({ request }) => request));
+    const answer = await this.#run(APPEND, key, keys, toAppend(key, expected, append));
+    await this.#tidy(key.user);
+    return only(answer, "appended", "lost", "absent", "gone", "replayed");
+  }
+
+  async touch(key: DocumentKey, touch: Touch): Promise<Touched | Absent | Gone> {
+    const answer = await this.#run(TOUCH, key, this.#documentKeys(key), toTouch(key, touch));
+    return only(answer, "touched", "absent", "gone");
+  }
+
+  async remove(
+    key: DocumentKey,
+    expected?: number,
+    request?: RequestDraft,
+  ): Promise<Removed | Lost | Absent | Gone | Replayed> {
+    const keys = this.#writeKeys(key, [this.#keys.removed(key)], [request]);
+    const args = [key.id, String(expected ?? ""), crypto.randomUUID(), ...toRequestArguments(request)];
+    const answer = await this.#run(REMOVE, key, keys, args);
+    await this.#tidy(key.user);
+    return only(answer, "removed", "lost", "absent", "gone", "replayed");
+  }
+
+  async locate(key: DocumentKey, place: Place): Promise<Stamp | undefined> {
+    const reply = list(await this.#caller.run(LOCATE, this.#documentKeys(key), [key.id, ...toPlace(place)]));
+    if (reply[0] === "damaged") throw damaged();
+    return reply[0] !== "found" || reply[1] === null ? undefined : toStamp(reply[1]);
+  }
+
+  async trim({ user, id }: DocumentKey, oldest: Held, keyframe: Keyframe): Promise<void> {
+    const { version, writeId, bytes, body } = keyframe;
+    const args = [id, String(oldest.version), oldest.writeId, String(version), writeId, String(bytes), body];
+    await this.#caller.run(TRIM, this.#documentKeys({ user, id }), args);
+  }
+
+  async list(user: string, range: ListRange): Promise<ListPage> {
+    await this.#tidy(user);
+    return await this.#users.list(user, range);
+  }
+
+  async findRequest(user: string, id: string): Promise<RequestRecord | undefined> {
+    const flat = list(await this.#caller.run(RECALL, [this.#keys.request(user, id)], []));
+    return flat.length === 0 ? undefined : toRequest(flat);
+  }
+
+  sweep(user: string | undefined, limit: number): Promise<number> {
+    return user === undefined ? this.#users.sweepAll(limit) : this.#users.sweep(user, limit);
+  }
+
+  subscribe(user: string, notify: () => void): Promise<AsyncDisposable> {
+    return this.#ears.subscribe(this.#keys.channel(user), notify);
+  }
+
+  purge(user: string): Promise<number> {
+    return this.#users.purge(user);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#ears.close();
+    this.#caller.close();
+    return Promise.resolve();
+  }
+
+  async #run(script: Script, key: DocumentKey, keys: readonly string[], args: readonly string[]): Promise<Answer> {
+    return toAnswer(await this.#caller.run(script, keys, args), key.id);
+  }
+
+  #documentKeys(key: DocumentKey): string[] {
+    return [...this.#keys.user(key.user), ...this.#keys.document(key)];
+  }
+
+  /** With the index of requests, what else the script wants, and the requests that there are. */
+  #writeKeys(key: DocumentKey, more: readonly string[], requests: readonly (RequestDraft | undefined)[]): string[] {
+    const named = requests.flatMap((request) => request === undefined ? [] : this.#keys.request(key.user, request.id));
+    return [...this.#documentKeys(key), this.#keys.requests(key.user), ...more, ...named];
+  }
+
+  /** Removes some leftovers of a user, now and then. What it is on the way to does not fail with it. */
+  async #tidy(user: string): Promise<void> {
+    if (this.#steps++ % TIDY_EVERY !== 0) return;
+    await this.#users.sweep(user, MOST_LEFTOVERS).catch(() => {});
+  }
+}
+
+/** An answer that the script may give. */
+function only<O extends Answer["outcome"]>(answer: Answer, ...outcomes: O[]): Extract<Answer, { outcome: O }> {
+  if ((outcomes as string[]).includes(answer.outcome)) return answer as Extract<Answer, { outcome: O }>;
+  throw damaged();
+}
