@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import type { z } from "zod";
 import { InvalidInput } from "../document/errors.ts";
 import { isObject } from "../document/json.ts";
 import { toPointer } from "../document/path.ts";

@@ -6,6 +6,7 @@
 
 import type { McpServer, ServerContext as RequestContext } from "@modelcontextprotocol/server";
 import { CLIENT_INFO_META_KEY } from "@modelcontextprotocol/server";
+import { isObject } from "../document/json.ts";
 import { checkWriter, checkWriteTurn } from "../store/checks.ts";
 import type { HandleStore } from "../store/store.ts";
 
@@ -47,8 +48,9 @@ export function toCall(store: HandleStore, options: ServerOptions, server: McpSe
 
 /** The name in the request's own envelope (2026-07-28), else the one of the `initialize` handshake. */
 function clientName(server: McpServer, { mcpReq }: RequestContext): string | undefined {
-  const info = mcpReq.envelope?.[CLIENT_INFO_META_KEY] ?? server.server.getClientVersion();
-  return info === undefined ? undefined : toWriter(info.name);
+  const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
+  const info = envelope[CLIENT_INFO_META_KEY] ?? server.server.getClientVersion();
+  return isObject(info) && typeof info.name === "string" ? toWriter(info.name) : undefined;
 }
 
 const MAX_WRITER_BYTES = 256;

@@ -22,7 +22,7 @@ const SIDE_CHARS = 500;
 export function failure(error: unknown, tool: string, budget: number): CallToolResult {
   const known = error instanceof StateError ? error : new InternalError({ cause: error });
   report(known, tool);
-  const payload = known instanceof StaleWrite ? stalePayload(known, budget) : cutPayload(known);
+  const payload = known instanceof StaleWrite ? stalePayload(known, budget) : cutPayload(known, budget);
   // No structured content: a result that is an error and has some makes older clients throw.
   return { content: [{ type: "text", text: JSON.stringify({ ok: false, error: payload }) }], isError: true };
 }
@@ -32,10 +32,15 @@ function report(error: StateError, tool: string): void {
   if (isUnexpected) console.error(`mcpstate: ${tool}: ${error.message}`, error.cause ?? "");
 }
 
-function cutPayload(error: StateError): Record<string, unknown> {
+function cutPayload(error: StateError, budget: number): Record<string, unknown> {
   const { code, message, ...facts } = error.toPayload();
-  const entries = Object.entries(facts).map(([name, fact]) => [name, cutFacts(fact, FACT_CHARS)]);
-  return { code, message: cutText(message, MESSAGE_CHARS), ...Object.fromEntries(entries) };
+  const shortened = (messageChars: number, factChars: number) => {
+    const entries = Object.entries(facts).map(([name, fact]) => [name, cutFacts(fact, factChars)]);
+    return { code, message: cutText(message, messageChars), ...Object.fromEntries(entries) };
+  };
+  const payload = shortened(MESSAGE_CHARS, FACT_CHARS);
+  // Only where nearly every character has to be escaped.
+  return jsonCost(payload) + 100 <= budget ? payload : shortened(MESSAGE_CHARS / 10, FACT_CHARS / 10);
 }
 
 function stalePayload(error: StaleWrite, budget: number): Record<string, unknown> {

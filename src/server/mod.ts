@@ -1,0 +1,19 @@
+/**
+ * The MCP server as a library: tools over a {@link HandleStore}, on a transport of yours or on stdio.
+ *
+ * ```ts ignore
+ * import { HandleStore } from "jsr:@mcpstate/server";
+ * import { serveStdio } from "jsr:@mcpstate/server/server";
+ *
+ * await using store = await HandleStore.fromUrl();
+ * const connection = serveStdio(store, { user: "alice" });
+ * await connection.closed;
+ * ```
+ *
+ * @module
+ */
+
+export type { ServerOptions } from "./call.ts";
+export type { McpServer } from "@modelcontextprotocol/server";
+export { createServer } from "./server.ts";
+export { serveStdio, type StdioConnection } from "./stdio.ts";

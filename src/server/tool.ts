@@ -1,0 +1,71 @@
+/**
+ * What a tool is here: how it is advertised, what it takes, and what it does.
+ *
+ * @module
+ */
+
+import type { CallToolResult, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import type { z } from "zod";
+import { type Answer, success } from "./answers.ts";
+import { parseArguments } from "./arguments.ts";
+import type { Call } from "./call.ts";
+import { failure } from "./failures.ts";
+import { advertised } from "./schemas.ts";
+
+/** A tool as its module writes it. */
+export interface ToolDefinition<Input extends z.ZodObject> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** Whether it changes nothing, whether it can destroy, and whether a second call changes nothing more. */
+  readonly hints: { readonly readOnly: boolean; readonly destructive: boolean; readonly idempotent: boolean };
+  readonly input: Input;
+  readonly output: z.ZodObject;
+  /** The longest answer that a client should show whole, where it is longer than clients expect. */
+  readonly maxResultChars?: number;
+  run(args: z.output<Input>, call: Call): Promise<Answer>;
+}
+
+/** A tool, ready to be registered. */
+export interface Tool {
+  readonly name: string;
+  readonly advertisement: {
+    readonly title: string;
+    readonly description: string;
+    readonly inputSchema: StandardSchemaWithJSON<unknown, Record<string, unknown>>;
+    readonly outputSchema: StandardSchemaWithJSON<unknown, Record<string, unknown>>;
+    readonly annotations: Readonly<Record<string, string | boolean>>;
+    readonly _meta?: Record<string, unknown>;
+  };
+  /** Never rejects: what goes wrong is an answer too. */
+  answer(args: unknown, toCall: () => Call, budget: number): Promise<CallToolResult>;
+}
+
+/** Makes a tool of its definition. */
+export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition<Input>): Tool {
+  const { name, title, description, hints, input, output, maxResultChars } = definition;
+  return {
+    name,
+    advertisement: {
+      title,
+      description,
+      inputSchema: advertised(input, "input"),
+      outputSchema: advertised(output, "output"),
+      annotations: {
+        title,
+        readOnlyHint: hints.readOnly,
+        destructiveHint: hints.destructive,
+        idempotentHint: hints.idempotent,
+        openWorldHint: false,
+      },
+      ...(maxResultChars === undefined ? {} : { _meta: { "anthropic/maxResultSizeChars": maxResultChars } }),
+    },
+    async answer(args, toCall, budget) {
+      try {
+        return success(await definition.run(parseArguments(input, args), toCall()));
+      } catch (error) {
+        return failure(error, name, budget);
+      }
+    },
+  };
+}
