@@ -54,13 +54,11 @@ class Compiler {
     const target = this.#find();
     switch (op.op) {
       case "append":
-        if (target === undefined) return this.#make([op.value]);
-        this.#array(target);
-        return [{ op: "add", path: this.#at("-"), value: op.value }];
+        return target === undefined ? this.#make([op.value]) : this.#append(this.#array(target), op.value);
       case "add_to_set":
         if (target === undefined) return this.#make([op.value]);
         if (this.#array(target).some((item) => equal(item, op.value))) return [];
-        return [{ op: "add", path: this.#at("-"), value: op.value }];
+        return this.#append(this.#array(target), op.value);
       case "remove":
         return target === undefined ? this.#make([]) : this.#remove(this.#array(target), op.value);
       case "set_key":
@@ -123,6 +121,11 @@ class Compiler {
     const present = ownValue(object, key);
     if (present === undefined) return [{ op: "add", path: this.#at(key), value }];
     return equal(present, value) ? [] : [{ op: "replace", path: this.#at(key), value }];
+  }
+
+  /** By its index and not as "-", so that the pointer names the item to a reader. */
+  #append(array: readonly JsonValue[], value: JsonValue): JsonPatch {
+    return [{ op: "add", path: this.#at(String(array.length)), value }];
   }
 
   #remove(array: readonly JsonValue[], value: JsonValue): JsonPatch {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { McpServer, ServerContext as RequestContext } from "@modelcontextprotocol/server";
+import type { ServerContext as RequestContext } from "@modelcontextprotocol/server";
 import { CLIENT_INFO_META_KEY } from "@modelcontextprotocol/server";
 import { isObject } from "../document/json.ts";
 import { checkWriter, checkWriteTurn } from "../store/checks.ts";
@@ -34,22 +34,27 @@ export interface Call {
   readonly budget: number;
 }
 
+/** What knows the client by its `initialize` handshake. */
+interface Host {
+  readonly server: { getClientVersion(): { readonly name: string } | undefined };
+}
+
 /** Reads what the host says of a request. @throws {InvalidInput} where that makes no sense. Turn and writer are the host's to say, never the model's. */
-export function toCall(store: HandleStore, options: ServerOptions, server: McpServer, request: RequestContext): Call {
+export function toCall(store: HandleStore, options: ServerOptions, host: Host, request: RequestContext): Call {
   const meta: Readonly<Record<string, unknown>> = request.mcpReq._meta ?? {};
   return {
     store,
     user: options.user,
-    writer: checkWriter(meta["mcpstate/writer"] ?? options.writer ?? clientName(server, request) ?? "unknown"),
+    writer: checkWriter(meta["mcpstate/writer"] ?? options.writer ?? clientName(host, request) ?? "unknown"),
     turn: checkWriteTurn(meta["mcpstate/turn"] ?? undefined),
     budget: options.maxAnswerChars ?? DEFAULT_MAX_ANSWER_CHARS,
   };
 }
 
 /** The name in the request's own envelope (2026-07-28), else the one of the `initialize` handshake. */
-function clientName(server: McpServer, { mcpReq }: RequestContext): string | undefined {
+function clientName(host: Host, { mcpReq }: RequestContext): string | undefined {
   const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
-  const info = envelope[CLIENT_INFO_META_KEY] ?? server.server.getClientVersion();
+  const info = envelope[CLIENT_INFO_META_KEY] ?? host.server.getClientVersion();
   return isObject(info) && typeof info.name === "string" ? toWriter(info.name) : undefined;
 }
 

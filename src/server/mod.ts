@@ -14,6 +14,5 @@
  */
 
 export type { ServerOptions } from "./call.ts";
-export type { McpServer } from "@modelcontextprotocol/server";
-export { createServer } from "./server.ts";
+export { addStateTools, type ToolHost } from "./server.ts";
 export { serveStdio, type StdioConnection } from "./stdio.ts";

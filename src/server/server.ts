@@ -4,7 +4,7 @@
  * @module
  */
 
-import { McpServer } from "@modelcontextprotocol/server";
+import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import { checkUser } from "../store/checks.ts";
 import type { HandleStore } from "../store/store.ts";
 import { DEFAULT_MAX_ANSWER_CHARS, type ServerOptions, toCall } from "./call.ts";
@@ -17,17 +17,47 @@ const LIST_TTL_MS = 60 * 60 * 1000;
 /** The longest metadata and the longest error fit into this. */
 const MIN_ANSWER_CHARS = 12_000;
 
+/** The part of the SDK's `McpServer` that tools are added to. */
+export interface ToolHost {
+  /** Adds a tool. */
+  registerTool(name: string, config: object, callback: (...args: never[]) => unknown): unknown;
+  /** The connection below. */
+  readonly server: {
+    /** Who is there, by the `initialize` handshake. */
+    getClientVersion(): { readonly name: string } | undefined;
+  };
+}
+
 /**
- * A server that answers for one user: made per connection on stdio, per request over HTTP. It does not own the store.
+ * Adds the `state_*` tools to a server of your own: an `McpServer` of `npm:@modelcontextprotocol/server` that answers for
+ * one user, made per connection on stdio and per request over HTTP. The store stays yours to close.
  *
  * ```ts
  * import { HandleStore } from "jsr:@mcpstate/server";
- * import { createServer } from "jsr:@mcpstate/server/server";
+ * import { addStateTools } from "jsr:@mcpstate/server/server";
+ * import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
  *
  * await using store = await HandleStore.fromUrl("sqlite:///:memory:");
- * const server = createServer(store, { user: "alice" });
+ * const server = new McpServer({ name: "my-server", version: "1.0.0" });
+ * addStateTools(server, store, { user: "alice" });
  * ```
+ *
+ * @throws {InvalidInput} for a user that makes no sense, `RangeError` for a `maxAnswerChars` below 12,000.
  */
+export function addStateTools(host: ToolHost, store: HandleStore, options: ServerOptions): void {
+  checkUser(options.user);
+  const budget = options.maxAnswerChars ?? DEFAULT_MAX_ANSWER_CHARS;
+  if (!(budget >= MIN_ANSWER_CHARS)) throw new RangeError(`maxAnswerChars must be at least ${MIN_ANSWER_CHARS}`);
+  for (const { name, advertisement, answer } of TOOLS) {
+    host.registerTool(
+      name,
+      advertisement,
+      (args: unknown, request: ServerContext) => answer(args, () => toCall(store, options, host, request), budget),
+    );
+  }
+}
+
+/** Our own server, with instructions and the tools. */
 export function createServer(store: HandleStore, options: ServerOptions): McpServer {
   const hint = { ttlMs: LIST_TTL_MS, cacheScope: "public" } as const;
   const server = new McpServer(
@@ -38,15 +68,6 @@ export function createServer(store: HandleStore, options: ServerOptions): McpSer
       cacheHints: { "tools/list": hint, "server/discover": hint },
     },
   );
-  checkUser(options.user);
-  const budget = options.maxAnswerChars ?? DEFAULT_MAX_ANSWER_CHARS;
-  if (!(budget >= MIN_ANSWER_CHARS)) throw new RangeError(`maxAnswerChars must be at least ${MIN_ANSWER_CHARS}`);
-  for (const { name, advertisement, answer } of TOOLS) {
-    server.registerTool(
-      name,
-      advertisement,
-      (args, request) => answer(args, () => toCall(store, options, server, request), budget),
-    );
-  }
+  addStateTools(server, store, options);
   return server;
 }

@@ -12,7 +12,8 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js";
 import { assert, assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import { createServer, type ServerOptions } from "../../src/server/mod.ts";
+import type { ServerOptions } from "../../src/server/mod.ts";
+import { createServer } from "../../src/server/server.ts";
 import type { HandleStore } from "../../src/store/store.ts";
 
 /** The program. */

@@ -5,7 +5,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { createServer } from "../../src/server/mod.ts";
+import { createServer } from "../../src/server/server.ts";
 import { VERSION } from "../../src/server/version.ts";
 import { openSqliteBackend } from "../../src/backends/sqlite.ts";
 import { InvalidInput } from "../../src/document/errors.ts";

@@ -10,7 +10,7 @@ import { type Connection, connectLegacy, connectModern, emptyHome, fail, type St
 type Connect = (start: Start) => Promise<Connection>;
 
 /** What appending a second source touches. */
-const ITEM = "/sources/-";
+const ITEM = "/sources/1";
 
 async function journey(connect: Connect, defaultWriter: string): Promise<void> {
   await using home = emptyHome();
