@@ -48,7 +48,8 @@ export function assertObjectMatch(actual: object, expected: object, message?: st
   node.deepStrictEqual(plain(narrow(actual, expected)), plain(expected), message);
 }
 
-type ErrorClass<E extends Error> = abstract new (...args: never[]) => E;
+// deno-lint-ignore no-explicit-any -- as in @std/assert
+type ErrorClass<E extends Error> = abstract new (...args: any[]) => E;
 
 /** Asserts that a function throws, and returns what it threw. */
 export function assertThrows<E extends Error = Error>(

@@ -24,7 +24,11 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ours: ["document", "port", "sqlite"],
     others: ["node:path"],
   },
-  kv: { files: /^src\/backends\/kv(\.ts|\/[a-z_]+\.ts)$/, ours: ["document", "port", "kv"], others: ["node:path"] },
+  kv: {
+    files: /^src\/backends\/kv(\.ts|\/[a-z_]+\.ts)$/,
+    ours: ["document", "port", "kv"],
+    others: ["node:crypto", "node:path"],
+  },
   redis: {
     files: /^src\/backends\/redis(\.ts|\/[a-z_]+\.ts)$/,
     ours: ["document", "port", "redis"],
@@ -35,14 +39,20 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ours: ["document", "port", "open", "store"],
     others: ["node:crypto"],
   },
+  history: {
+    files: /^src\/history\/[a-z_]+\.ts$/,
+    ours: ["document", "store", "history"],
+    others: ["re2js"],
+  },
+  admin: { files: /^src\/admin\/[a-z_]+\.ts$/, ours: ["document", "port", "admin"], others: ["node:crypto"] },
   server: {
     files: /^src\/server\/([a-z_]+\/)?[a-z_]+\.ts$/,
-    ours: ["document", "store", "server"],
+    ours: ["document", "store", "history", "server"],
     others: ["@modelcontextprotocol/server", "@modelcontextprotocol/server/stdio", "zod", "node:process"],
   },
   cli: {
     files: /^src\/cli\/[a-z_]+\.ts$/,
-    ours: ["document", "open", "store", "server", "cli"],
+    ours: ["document", "open", "store", "history", "admin", "server", "cli"],
     others: ["node:util", "node:path", "node:url"],
   },
   main: { files: /^src\/main\.ts$/, ours: ["cli", "document"], others: [] },
@@ -58,6 +68,7 @@ const DYNAMIC: readonly (readonly [from: string, to: string])[] = [
   ["main", "cli"],
   ["main", "server"],
   ["sqlite", "node:sqlite"],
+  ["kv", "node:sqlite"],
   ["redis", "@redis/client"],
 ];
 

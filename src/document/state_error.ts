@@ -32,7 +32,7 @@ export abstract class StateError<Code extends ErrorCode = ErrorCode> extends Err
   readonly #facts: Readonly<Record<string, unknown>>;
 
   /** For the classes below: the literal code, the message, and the facts in wire form. */
-  protected constructor(
+  constructor(
     /** The literal code, for a `switch`. */
     readonly code: Code,
     message: string,
