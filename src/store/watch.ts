@@ -108,8 +108,13 @@ async function* iterate(
   start: Promise<Start>,
   listener: Listener,
 ): AsyncGenerator<WatchEvent> {
-  const { subscription, cursor: first } = await start;
-  let cursor = first;
+  const begun = await start.catch((error) => {
+    if (listener.aborted) return undefined; // closed before it began
+    throw error;
+  });
+  if (begun === undefined) return;
+  const { subscription } = begun;
+  let { cursor } = begun;
   const sweeper = setInterval(() => void backend.sweep(user, 64).catch(() => {}), DUE_EVERY_MS);
   try {
     while (!listener.aborted) {
