@@ -24,7 +24,6 @@ import type {
   Expected,
   Found,
   Gone,
-  Head,
   Held,
   ListPage,
   ListRange,
@@ -82,12 +81,13 @@ class SqliteBackend implements Backend {
     const connection = this.#connection;
     let row = await connection.single(() => findDocument(connection, key));
     if (row !== undefined && !isTombstone(row.record) && isPastDue(row.record, this.#now())) {
-      await connection.write(() => sweepUser(connection, key.user, this.#now(), 1, key.id));
+      connection.tryWrite(() => sweepUser(connection, key.user, this.#now(), 1, key.id));
       row = await connection.single(() => findDocument(connection, key));
     }
     if (row === undefined) return { outcome: "absent" };
     const head = row.record;
     if (isTombstone(head)) return { outcome: "gone", tombstone: head };
+    if (isPastDue(head, this.#now())) return { outcome: "gone", tombstone: toExpired(head) };
     // The common case needs no more than the head.
     if (want.as === "head" && held?.version === head.version && held.writeId === head.writeId) return alreadyHeld(head);
     return await connection.read(() => {
@@ -146,7 +146,7 @@ class SqliteBackend implements Backend {
     const connection = this.#connection;
     const page = await connection.read(() => listDocuments(connection, user, range, this.#now()));
     if (connection.isTurnToTidy()) {
-      await connection.write(() => sweepUser(connection, user, this.#now(), LEFTOVERS));
+      connection.tryWrite(() => sweepUser(connection, user, this.#now(), LEFTOVERS));
     }
     return page;
   }

@@ -77,6 +77,16 @@ export class Connection {
     return this.#retrying(() => this.#transaction("BEGIN IMMEDIATE", step));
   }
 
+  /** Runs `step` as one atomic write if that can be done at once: for what can as well be done later. */
+  tryWrite(step: () => void): void {
+    try {
+      this.#transaction("BEGIN IMMEDIATE", step);
+    } catch (error) {
+      // Busy, read-only, full: whoever reads has no part in that.
+      if (codeOf(error) === undefined) throw toBackendError(error);
+    }
+  }
+
   /** Runs `step` on one consistent view of the database. */
   read<T>(step: () => T): Promise<T> {
     return this.#retrying(() => this.#transaction("BEGIN", step));
