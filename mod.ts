@@ -40,6 +40,8 @@ export type { ExpiredHandle, HandlePage } from "./src/store/pages.ts";
 export type { ChangeEvent, EndEvent, GapEvent, WatchEvent, WatchOptions } from "./src/store/watch.ts";
 export type { Revoked } from "./src/store/revoke.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema, TypedKind, TypedSnapshot } from "./src/store/kind.ts";
+export type { HandleView } from "./src/store/view.ts";
+export type { KeyHistory, KeyWrites } from "./src/document/key_writes.ts";
 export type { Change, HandleInfo, Snapshot, WireMetadata } from "./src/document/snapshot.ts";
 export type { JsonArray, JsonObject, JsonValue } from "./src/document/json.ts";
 export type { JsonPatch, JsonPatchOperation } from "./src/document/json_patch.ts";

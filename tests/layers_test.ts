@@ -17,7 +17,11 @@ interface Room {
 
 const ROOMS: Readonly<Record<string, Room>> = {
   document: { files: /^src\/document\/[a-z_]+\.ts$/, ours: ["document"], others: [] },
-  port: { files: /^src\/backends\/(backend|records|maintenance)\.ts$/, ours: ["document", "port"], others: [] },
+  port: {
+    files: /^src\/backends\/(backend|records|maintenance|file_url)\.ts$/,
+    ours: ["document", "port"],
+    others: [],
+  },
   open: { files: /^src\/backends\/open\.ts$/, ours: ["document", "port"], others: [] },
   sqlite: {
     files: /^src\/backends\/sqlite(\.ts|\/[a-z_]+\.ts)$/,
@@ -42,7 +46,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   history: {
     files: /^src\/history\/[a-z_]+\.ts$/,
     ours: ["document", "store", "history"],
-    others: ["re2js"],
+    others: [],
   },
   admin: { files: /^src\/admin\/[a-z_]+\.ts$/, ours: ["document", "port", "admin"], others: ["node:crypto"] },
   server: {
@@ -69,6 +73,8 @@ const DYNAMIC: readonly (readonly [from: string, to: string])[] = [
   ["main", "server"],
   ["sqlite", "node:sqlite"],
   ["kv", "node:sqlite"],
+  ["history", "re2js"],
+  ["admin", "node:sqlite"],
   ["redis", "@redis/client"],
 ];
 

@@ -6,9 +6,10 @@
  * `create`, `append`, `touch`, `remove` and `trim` each are **one atomic step**: all of it or nothing, whatever other
  * processes do and wherever this one is killed. Inside the step the backend
  *
- * 1. looks up the request ids it was given; a known one is answered with its record, and nothing else happens;
- * 2. looks at the head: absent, gone, or past due by **its own clock** (then it turns it into a tombstone);
- * 3. makes every other check (version and write id, quota);
+ * 1. recognises a write that was sent twice by its write ids;
+ * 2. looks up the request ids it was given; a known one is answered with its record, and nothing else happens;
+ * 3. looks at the head: absent, gone, or past due by **its own clock** (then it turns it into a tombstone), and makes every
+ *    other check (version and write id, turn, quota);
  * 4. only then writes, and assigns what nobody can know before: `at` (its clock, never before the head's), `turn`
  *    (never before the head's) and `seq` (the user's next).
  *

@@ -1,46 +1,85 @@
 /**
  * The port for those who look after a store: export, import, migration and the doctor. No server path uses it.
  *
- * Everything goes as it is kept: original times, write ids and turns. Sequence numbers, keyframes and sizes of the engine's
- * own are each engine's business, and are made anew where a journal is adopted.
+ * Everything goes as it is kept: original times, write ids and turns. Sequence numbers, offsets and keyframes are each
+ * store's own, and are made anew where a journal is adopted.
+ *
+ * The iterations never hold a store whole, nor a lock while their caller is busy: they fetch some records at a time, in
+ * the order of a key. What is written meanwhile may or may not be met. A rejection is always a `BackendError`: the engine
+ * failed. One record that cannot be read is an answer, and the others follow.
  *
  * @module
  */
 
-import type { Entry, Keyframe } from "../document/journal.ts";
+import type { Entry, Keyframe, PortableEntry } from "../document/journal.ts";
 import type { DocumentKey, Head, Tombstone } from "./records.ts";
+
+/** What of a head goes from one store to another. */
+export type PortableHead = Omit<Head, "seq" | "createdSeq" | "offset" | "base">;
+/** What of a tombstone goes from one store to another. */
+export type PortableTombstone = Omit<Tombstone, "seq">;
 
 /** A whole journal on its way from one store to another. */
 export interface Adoption {
-  /** The head as it was. `seq`, `createdSeq`, `offset` and `base` are worked out anew. */
-  readonly head: Head;
-  /** The keyframe that `entries` begin after; absent if they begin with version 1. */
+  /** The head as it was. */
+  readonly head: PortableHead;
+  /** The keyframe that `entries` begin at; absent if they begin with version 1. */
   readonly keyframe?: Keyframe;
-  /** The stamp and body of every entry from the keyframe's version (included, for its stamp) or from 1, ascending and without gaps. */
-  readonly entries: readonly Entry[];
+  /** Every entry from version 1, or from the keyframe's version (included, for its stamp), to the head's: ascending, without gaps. */
+  readonly entries: readonly PortableEntry[];
+}
+
+/** A record that is there and cannot be read. */
+export interface Unreadable {
+  /** What is wrong with it, as the end of a sentence that begins with what it is: `is damaged (status)`. */
+  readonly unreadable: string;
+  /** Of which version it is, if that much is known. */
+  readonly version?: number;
+}
+
+/** A head or tombstone that is there and cannot be read. */
+export interface UnreadableDocument extends Unreadable {
+  /** The document. */
+  readonly id: string;
+}
+
+/** What a store keeps of a document beside its journal. */
+export type DocumentRecord = Head | Tombstone | UnreadableDocument;
+
+/** Something wrong in the engine's own bookkeeping, which no single journal shows. */
+export interface Fault {
+  /** Whose it is, if it is somebody's. */
+  readonly user?: string;
+  /** The document, if it is about one. */
+  readonly id?: string;
+  /** What is wrong, in one sentence. */
+  readonly problem: string;
 }
 
 /** Reads a store whole, and takes whole journals in. */
 export interface Maintenance extends AsyncDisposable {
   /** Every user that has documents or tombstones, in some fixed order. */
   users(): AsyncIterable<string>;
-  /** Every document of a user, live or tombstone, past due ones as they are kept. A record that cannot be read is answered as its id alone. */
-  documents(user: string): AsyncIterable<Head | Tombstone | UnreadableDocument>;
-  /** Every entry of a document that is still kept, ascending: from `oldest` or earlier, without a check. */
-  entries(key: DocumentKey): AsyncIterable<Entry>;
-  /** Every keyframe of a document, ascending. */
-  keyframes(key: DocumentKey): AsyncIterable<Keyframe>;
   /**
-   * Takes a journal in, in one step, with its original times, ids, turns and expiry; past due ones too. A document whose id
-   * is there already is left as it is.
+   * Every document of a user in the order of `seq`, so that adopting them in turn keeps the order of lists: live ones and
+   * tombstones, past due ones as they are kept. One that is written meanwhile may come again.
    */
-  adopt(key: DocumentKey, adoption: Adoption): Promise<"adopted" | "exists">;
-}
-
-/** A record that cannot be read. */
-export interface UnreadableDocument {
-  /** The document. */
-  readonly id: string;
-  /** What is wrong with it. */
-  readonly unreadable: string;
+  documents(user: string): AsyncIterable<DocumentRecord>;
+  /** The same of one document, past due or not; `undefined` if nothing is known of it. */
+  document(key: DocumentKey): Promise<DocumentRecord | undefined>;
+  /** Every entry of a document that is kept, ascending: from `oldest` or earlier, unchecked. Of one that ended there should be none. */
+  entries(key: DocumentKey): AsyncIterable<Entry | Unreadable>;
+  /** Every keyframe of a document that is kept, ascending and undecoded. */
+  keyframes(key: DocumentKey): AsyncIterable<Keyframe | Unreadable>;
+  /**
+   * Takes a document in, in one step: a journal with its original times, ids, turns and expiry (past due ones too, and
+   * beyond any quota), or what is left of one that ended, for as long as tombstones are kept. It takes the user's next
+   * sequence numbers, one per entry, and counts among the user's live documents. A document that is there already is left
+   * as it is, and so is a tombstone: what was deleted does not come back.
+   *
+   * @throws {TypeError} if the journal is not whole; nothing was changed then.
+   */
+  adopt(key: DocumentKey, what: Adoption | PortableTombstone): Promise<"adopted" | "exists">;
+  /** What is wrong in the engine's own records: counters, indices, what belongs to no document. */
+  faults(): AsyncIterable<Fault>;
 }

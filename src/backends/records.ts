@@ -124,3 +124,10 @@ export function toExpired(head: Head): Tombstone {
   const { id, kind, expiresAt, ttlDays, seq } = head;
   return { id, kind, status: "expired", goneAt: expiresAt ?? 0, ttlDays, seq };
 }
+
+const DAY_MS = 86_400_000;
+
+/** When a time to live that begins now ends. */
+export function expiryOf(ttlDays: number | undefined, now: number): number | undefined {
+  return ttlDays === undefined ? undefined : now + Math.round(ttlDays * DAY_MS);
+}

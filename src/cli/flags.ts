@@ -7,7 +7,7 @@
 import { parseArgs } from "node:util";
 import { DEFAULT_URL } from "../backends/open.ts";
 import { StateError } from "../document/errors.ts";
-import { checkUser, checkWriter } from "../store/checks.ts";
+import { checkUser, checkWriter } from "../document/checks.ts";
 import { didYouMean, UsageError } from "./usage.ts";
 
 /** The settings of a server. */

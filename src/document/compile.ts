@@ -6,7 +6,7 @@
 
 import { PatchError, type PatchReason, PathNotFound } from "./errors.ts";
 import { equal, isArray, isObject, jsonBytes, type JsonObject, type JsonValue, ownValue, typeName } from "./json.ts";
-import { Draft, type JsonPatch, type JsonPatchOperation, type Sized } from "./json_patch.ts";
+import { applyJsonPatch, Draft, type JsonPatch, type JsonPatchOperation, type Sized } from "./json_patch.ts";
 import type { PatchOperation } from "./ops.ts";
 import { childAt, parsePath, type Path, pointerToken, resolvePath, toPointer } from "./path.ts";
 
@@ -36,10 +36,28 @@ export function compileOps(before: Sized, ops: readonly PatchOperation[]): Compi
     draft.apply(steps);
     for (const step of steps) patch.push(step);
   }
-  if (patch.length === 0) return { patch: [], after: before };
+  if (patch.length === 0) return { patch, after: before };
   const after = draft.finish();
-  const undone = after.bytes === before.bytes && equal(after.state, before.state);
-  return undone ? { patch: [], after: before } : { patch, after };
+  const undone = undoneKeys(before, after, patch);
+  if (undone.size === 0) return { patch, after };
+  const kept = patch.filter(({ path }) => !undone.has(parsePath(path)[0]));
+  return { patch: kept, after: kept.length === 0 ? before : applyJsonPatch(before, kept) };
+}
+
+/** The top-level keys that several operations touched and left as they were: no change, and not to be counted as one. */
+function undoneKeys(before: Sized, after: Sized, patch: JsonPatch): ReadonlySet<string> {
+  const times = new Map<string, number>();
+  for (const { path } of patch) {
+    const [key] = parsePath(path);
+    times.set(key, (times.get(key) ?? 0) + 1);
+  }
+  const undone = new Set<string>();
+  for (const [key, count] of times) {
+    if (count === 1) continue;
+    const [was, is] = [ownValue(before.state, key), ownValue(after.state, key)];
+    if (was === undefined || is === undefined ? was === is : equal(was, is)) undone.add(key);
+  }
+  return undone;
 }
 
 class Compiler {

@@ -6,7 +6,7 @@
 
 import { freeze, isArray, isObject, type JsonObject, type JsonValue } from "./json.ts";
 import { Draft, type JsonPatch, type Sized } from "./json_patch.ts";
-import { boundHistory, countWrites, type KeyHistory, patchedKeys, replacedKeys } from "./key_writes.ts";
+import { countWrites, KeyCounter, type KeyHistory, patchedKeys, replacedKeys } from "./key_writes.ts";
 
 /** What is known of an entry without its body. All but the write id, the version itself included, only ever grow. */
 export interface Stamp {
@@ -31,6 +31,9 @@ export interface Entry extends Stamp {
   /** A JSON Patch (an array) from the version before, or the whole state (an object) where that is shorter. */
   readonly body: string;
 }
+
+/** What of an entry goes from one store to another: its place among the others is each store's own. */
+export type PortableEntry = Omit<Entry, "seq" | "offset">;
 
 /** A derived record: the folded state of one version, so that reading it needs no older entry. */
 export interface Keyframe {
@@ -122,25 +125,21 @@ export const EMPTY: Folded = { version: 0, writeId: "", state: Object.freeze({})
  *
  * @throws {TypeError} if an entry is missing or damaged.
  */
-export function fold(base: Folded, entries: readonly Entry[]): Folded {
+export function fold(base: Folded, entries: readonly PortableEntry[]): Folded {
   if (entries.length === 0) return base;
   const draft = new Draft(base);
-  let keys = base.keys;
+  const counter = new KeyCounter(base.keys);
   let version = base.version;
   for (const entry of entries) {
     if (entry.version !== version + 1) throw new TypeError(`entry ${version + 1} is missing: found ${entry.version}`);
     version = entry.version;
     const body = decodeBody(entry.body);
-    if ("state" in body) {
-      keys = countWrites(keys, replacedKeys(draft.peek(), body.state), entry);
-      draft.replace(body.state);
-    } else {
-      keys = countWrites(keys, patchedKeys(draft.peek(), body.patch), entry);
-      draft.apply(body.patch);
-    }
+    const keys = "state" in body ? replacedKeys(draft.peek(), body.state) : patchedKeys(draft.peek(), body.patch);
+    if ("state" in body) draft.replace(body.state);
+    else draft.apply(body.patch);
+    counter.count(keys, entry, draft.peek(), () => draft.size);
   }
-  const { state, bytes } = draft.finish();
-  return { state, bytes, version, writeId: entries[entries.length - 1].writeId, keys: boundHistory(keys, state) };
+  return { ...draft.finish(), version, writeId: entries[entries.length - 1].writeId, keys: counter.finish() };
 }
 
 /** A write on its way into the journal. */
@@ -156,6 +155,6 @@ export interface Advance {
 /** The next version, by its writer, who has folded it already. */
 export function advance(before: Folded, { patch, after, writeId, writer, turn }: Advance): Folded {
   const version = before.version + 1;
-  const keys = countWrites(before.keys, patchedKeys(before.state, patch), { version, turn, writer });
-  return { ...after, version, writeId, keys: boundHistory(keys, after.state) };
+  const keys = patchedKeys(before.state, patch);
+  return { ...after, version, writeId, keys: countWrites(before.keys, keys, { version, turn, writer }, after.state) };
 }

@@ -71,6 +71,13 @@ export class Draft {
     return this.#state;
   }
 
+  /** How many keys the state has now. */
+  get size(): number {
+    const state = this.#state;
+    if (!isObject(state)) return 0;
+    return this.#owned.get(state) ?? Object.keys(state).length;
+  }
+
   /** Freezes what was copied and hands it out. */
   finish(): Sized {
     if (!isObject(this.#state)) throw new TypeError("a patch left a state that is not an object");

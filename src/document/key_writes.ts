@@ -37,11 +37,44 @@ export interface WriteStamp {
   readonly writer: string;
 }
 
-/** The history after a write that changed these keys. */
-export function countWrites(before: KeyHistory, keys: Iterable<string>, stamp: WriteStamp): KeyHistory {
-  const after = new Map(before);
-  for (const key of keys) after.set(key, countWrite(after.get(key), stamp));
-  return after;
+/** The history after a write that changed these keys and left this state. */
+export function countWrites(
+  before: KeyHistory,
+  keys: Iterable<string>,
+  stamp: WriteStamp,
+  state: JsonObject,
+): KeyHistory {
+  const counter = new KeyCounter(before);
+  counter.count(keys, stamp, state, () => Object.keys(state).length);
+  return counter.finish();
+}
+
+/** Counts writes one after the other, in place, so that a long fold copies the history once. */
+export class KeyCounter {
+  readonly #history: Map<string, KeyWrites>;
+
+  constructor(before: KeyHistory) {
+    this.#history = new Map(before);
+  }
+
+  /** Counts a write that changed these keys and left a state of so many keys. */
+  count(keys: Iterable<string>, stamp: WriteStamp, state: JsonValue, size: () => number): void {
+    for (const key of keys) this.#history.set(key, countWrite(this.#history.get(key), stamp));
+    // After every write, not at the end: a key's past must not depend on where the fold began.
+    if (this.#history.size > GONE_KEYS_KEPT && this.#history.size > size() + GONE_KEYS_KEPT) this.#forget(state);
+  }
+
+  /** The history; the counter is then of no more use. */
+  finish(): KeyHistory {
+    return this.#history;
+  }
+
+  /** Forgets the keys that were removed longest ago. */
+  #forget(state: JsonValue): void {
+    const gone = [...this.#history].filter(([key]) => !isObject(state) || !Object.hasOwn(state, key));
+    gone.sort(([a, { last: x }], [b, { last: y }]) => y.version - x.version || (a < b ? -1 : 1));
+    for (const [key] of gone.slice(GONE_KEYS_KEPT / 2)) this.#history.delete(key);
+  }
 }
 
 function countWrite(before: KeyWrites | undefined, { version, turn, writer }: WriteStamp): KeyWrites {
@@ -63,17 +96,6 @@ function countWrite(before: KeyWrites | undefined, { version, turn, writer }: Wr
     last,
     recentTurns: newTurn ? [...before.recentTurns, turn].slice(-TURNS_LISTED) : before.recentTurns,
   };
-}
-
-/** Forgets the longest removed keys beyond {@link GONE_KEYS_KEPT}. */
-export function boundHistory(history: KeyHistory, state: JsonObject): KeyHistory {
-  const present = Object.keys(state).length;
-  if (history.size <= present + GONE_KEYS_KEPT) return history;
-  const gone = [...history].filter(([key]) => !Object.hasOwn(state, key));
-  gone.sort(([, a], [, b]) => b.last.version - a.last.version);
-  const after = new Map(history);
-  for (const [key] of gone.slice(GONE_KEYS_KEPT / 2)) after.delete(key);
-  return after;
 }
 
 /** The top-level keys that a patch changes in a state. */

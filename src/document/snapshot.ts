@@ -27,7 +27,7 @@ export interface HandleInfo {
   readonly ttlDays?: number;
   /** Who wrote this version. */
   readonly lastWriter: string;
-  /** The turn this version belongs to; 0 if none was ever named. */
+  /** In a list the turn that the document is in, in a snapshot the one that the version belongs to; 0 if none was ever named. */
   readonly turn: number;
   /** UTF-8 bytes of the state as compact JSON. */
   readonly bytes: number;
@@ -41,6 +41,8 @@ export interface Snapshot<State extends JsonObject = JsonObject> extends HandleI
   readonly currentVersion: number;
   /** The oldest version that can still be read. */
   readonly oldestVersion: number;
+  /** The turn that the document is in. */
+  readonly currentTurn: number;
   /** What a write touched: JSON Pointers (RFC 6901). Absent where nothing was written. */
   readonly changed?: readonly string[];
   /** Whether this answers a request id that was seen before, with the first result. */

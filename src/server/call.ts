@@ -7,7 +7,7 @@
 import type { ServerContext as RequestContext } from "@modelcontextprotocol/server";
 import { CLIENT_INFO_META_KEY } from "@modelcontextprotocol/server";
 import { isObject } from "../document/json.ts";
-import { checkWriter, checkWriteTurn } from "../store/checks.ts";
+import { checkWriter, checkWriteTurn } from "../document/checks.ts";
 import type { HandleStore } from "../store/store.ts";
 
 /** How much an answer may cost by default, as `textCost` counts its JSON text. */

@@ -5,7 +5,7 @@
  */
 
 import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
-import { checkUser } from "../store/checks.ts";
+import { checkUser } from "../document/checks.ts";
 import type { HandleStore } from "../store/store.ts";
 import { DEFAULT_MAX_ANSWER_CHARS, type ServerOptions, toCall } from "./call.ts";
 import { INSTRUCTIONS } from "./instructions.ts";

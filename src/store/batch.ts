@@ -8,9 +8,10 @@ import type { Append, EntryDraft, Step } from "../backends/backend.ts";
 import { MAX_BATCH } from "../backends/records.ts";
 import { StateTooLarge } from "../document/errors.ts";
 import { advance, encodeBody, entryBytes, type Folded, isKeyframeDue } from "../document/journal.ts";
+import type { JsonPatch } from "../document/json_patch.ts";
 import { encodeKeyframe } from "../document/keyframe.ts";
 import type { Current } from "./cache.ts";
-import { checkTurnJump } from "./checks.ts";
+import { checkTurnJump } from "../document/checks.ts";
 import { mintWriteId } from "./handle.ts";
 import type { Plan, Planner } from "./plans.ts";
 import { type Request, toDraft } from "./requests.ts";
@@ -87,7 +88,9 @@ export async function planBatch<W extends Write>(
     bodies += size;
     offset += size;
     turn = Math.max(turn, write.turn ?? 0);
-    folded = advance(folded, { ...plan, writeId: mintWriteId(), writer: write.writer, turn });
+    // As a fold will count it: where the entry is a whole state, a key that was changed and changed back was not written.
+    const patch: JsonPatch = body.startsWith("{") ? [{ op: "replace", path: "", value: plan.after.state }] : plan.patch;
+    folded = advance(folded, { ...plan, patch, writeId: mintWriteId(), writer: write.writer, turn });
     planned.push(asEntry(write, plan, folded, body, offset, { ...base, head }));
     // A keyframe goes with the last of a batch, and those behind it would have to be read from before it.
     if (isKeyframeDue(head.base, offset, folded.bytes)) break;

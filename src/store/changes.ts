@@ -7,7 +7,7 @@
 import type { DocumentKey } from "../backends/backend.ts";
 import { InvalidInput, VersionPruned } from "../document/errors.ts";
 import type { Change } from "../document/snapshot.ts";
-import { checkInteger } from "./checks.ts";
+import { checkInteger } from "../document/checks.ts";
 import type { ChangesOptions } from "./options.ts";
 import { damaged } from "./damage.ts";
 import { ATTEMPTS, type Reader } from "./reader.ts";

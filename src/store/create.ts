@@ -18,7 +18,7 @@ import {
   checkUser,
   checkWriter,
   checkWriteTurn,
-} from "./checks.ts";
+} from "../document/checks.ts";
 import { mintHandle, mintWriteId } from "./handle.ts";
 import { checkSchema, type StandardSchema } from "./kind.ts";
 import { type MintOptions, requireOptions, type Settings } from "./options.ts";

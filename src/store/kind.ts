@@ -11,6 +11,7 @@ import type { PatchOperation } from "../document/ops.ts";
 import { toPointer } from "../document/path.ts";
 import type { Snapshot } from "../document/snapshot.ts";
 import type { GetOptions, MintOptions, RestoreOptions, SaveOptions, WriteOptions } from "./options.ts";
+import type { Planner } from "./plans.ts";
 import type { HandleStore } from "./store.ts";
 
 /** The part of a Standard Schema (https://standardschema.dev, version 1) that is used: zod, valibot, arktype and others have it. */
@@ -68,6 +69,28 @@ export async function checkSchema(schema: StandardSchema, kind: string, state: J
       JSON.stringify(kind)
     } would alter the state (a default, a coercion, an unknown key). Send the state as the schema leaves it.`,
   );
+}
+
+/** A plan that is refused for a document of another kind than `kind`, and held to the schema of the document's own. */
+export function holdToKind(
+  plan: Planner,
+  kind: string | undefined,
+  schemas: ReadonlyMap<string, StandardSchema>,
+): Planner {
+  if (kind === undefined && schemas.size === 0) return plan;
+  return async (current) => {
+    const actual = current.head.kind;
+    if (kind !== undefined && actual !== kind) {
+      throw new InvalidInput(
+        "kind",
+        `The handle is of the kind ${JSON.stringify(actual)}, not ${JSON.stringify(kind)}.`,
+      );
+    }
+    const planned = await plan(current);
+    const schema = schemas.get(actual);
+    if (schema !== undefined && planned.outcome === "write") await checkSchema(schema, actual, planned.after.state);
+    return planned;
+  };
 }
 
 /** The methods of a store for one kind, typed by its schema. Old versions are read as they are, unchecked. */

@@ -13,7 +13,7 @@ import { isTombstone, type Tombstone } from "../backends/records.ts";
 import { InvalidInput } from "../document/errors.ts";
 import { isObject } from "../document/json.ts";
 import type { HandleInfo } from "../document/snapshot.ts";
-import { checkInteger, checkKind, checkQuery } from "./checks.ts";
+import { checkInteger, checkKind, checkQuery } from "../document/checks.ts";
 import type { ListOptions } from "./options.ts";
 import { toInfo, toIso } from "./snapshots.ts";
 

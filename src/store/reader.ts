@@ -46,20 +46,21 @@ export class Reader {
         throw await this.gone(key, answer);
       }
       if (want.as === "turn") checkTurn(answer.head, want.turn);
-      const version = this.follow(answer, held);
-      if (version === undefined) {
-        if (answer.target !== undefined || attempt < ATTEMPTS && this.#mayBeHole(answer.head, want)) {
-          if (attempt >= ATTEMPTS) throw damaged();
-          held = FROM_START; // around a damaged keyframe, and past a pruning that went on meanwhile
-          continue;
-        }
-        throw await this.#missing(key, answer.head, want);
+      const { head, target } = answer;
+      const found = target === "held" ? held?.folded.version : target?.version;
+      if (found === undefined && !(attempt < ATTEMPTS && this.#mayBeHole(head, want))) {
+        throw await this.#missing(key, head, want);
       }
-      if (version.stamp.version < answer.head.oldest) throw await this.#pruned(key, answer.head, want, version.stamp);
-      const current = { ...version, head: answer.head };
-      if (version.folded.version === answer.head.version) this.cache.setCurrent(key, current);
-      else this.cache.setVersion(key, version);
-      return current;
+      if (found !== undefined && found < head.oldest) throw await this.#pruned(key, head, want, found);
+      const version = this.follow(answer, held);
+      if (version !== undefined) {
+        const current = { ...version, head };
+        if (version.folded.version === head.version) this.cache.setCurrent(key, current);
+        else this.cache.setVersion(key, version);
+        return current;
+      }
+      if (attempt >= ATTEMPTS) throw damaged();
+      held = FROM_START; // around a damaged keyframe, and past a pruning that went on meanwhile
     }
   }
 
@@ -126,9 +127,9 @@ export class Reader {
     }
   }
 
-  async #pruned(key: DocumentKey, head: Head, want: Want, stamp?: Stamp): Promise<Error> {
+  async #pruned(key: DocumentKey, head: Head, want: Want, found?: number): Promise<Error> {
     const retained = { from: head.oldest, to: head.version };
-    if (want.as !== "turn") return new VersionPruned(want.as === "version" ? want.version : stamp?.version, retained);
+    if (want.as !== "turn") return new VersionPruned(want.as === "version" ? want.version : found, retained);
     const oldest = await this.backend.locate(key, { version: head.oldest });
     return new TurnPruned(want.turn, { from: Math.max(oldest?.turn ?? head.turn, head.firstTurn), to: head.turn });
   }

@@ -64,7 +64,7 @@ export function checkSame(record: RequestRecord, request: Request): void {
 export async function replay(reader: Reader, user: string, record: RequestRecord): Promise<Snapshot> {
   const meta: Meta = JSON.parse(record.meta);
   const key: DocumentKey = { user, id: record.documentId };
-  const { state, error } = await stateOf(reader, key, record);
+  const { state, error, oldest = record.version } = await stateOf(reader, key, record);
   const { expiresAt, ttlDays } = record;
   const snapshot = {
     handle: record.documentId,
@@ -79,7 +79,8 @@ export async function replay(reader: Reader, user: string, record: RequestRecord
     turn: record.turn,
     bytes: meta.bytes,
     currentVersion: record.version,
-    oldestVersion: 1,
+    oldestVersion: oldest,
+    currentTurn: record.turn,
     ...(meta.changed === undefined ? {} : { changed: meta.changed }),
     ...(meta.merged === undefined ? {} : { merged: meta.merged }),
     replayed: true as const,
@@ -96,11 +97,11 @@ async function stateOf(
   reader: Reader,
   key: DocumentKey,
   record: RequestRecord,
-): Promise<{ state?: JsonObject; error?: unknown }> {
+): Promise<{ state?: JsonObject; error?: unknown; oldest?: number }> {
   try {
-    const { folded } = await reader.version(key, { as: "version", version: record.version });
+    const { folded, head } = await reader.version(key, { as: "version", version: record.version });
     return folded.writeId === record.writeId
-      ? { state: folded.state }
+      ? { state: folded.state, oldest: head.oldest }
       : { error: new VersionPruned(record.version, { from: folded.version, to: folded.version }) };
   } catch (error) {
     return { error };

@@ -5,7 +5,7 @@
  */
 
 import type { DocumentKey } from "../backends/backend.ts";
-import { checkInteger, checkRequestId } from "./checks.ts";
+import { checkInteger, checkRequestId } from "../document/checks.ts";
 import type { RevokeOptions } from "./options.ts";
 import { ahead, refuse } from "./plans.ts";
 import type { Reader } from "./reader.ts";

@@ -48,6 +48,7 @@ export function toSnapshot(head: Head, folded: Folded, stamp: Stamp, facts: Writ
     state: folded.state,
     currentVersion: Math.max(head.version, stamp.version),
     oldestVersion: head.oldest,
+    currentTurn: head.turn,
     ...facts,
   });
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Backend, DocumentKey, Want } from "../backends/backend.ts";
+import type { Backend, DocumentKey } from "../backends/backend.ts";
 import { openBackend } from "../backends/open.ts";
 import { InvalidInput } from "../document/errors.ts";
 import type { JsonObject } from "../document/json.ts";
@@ -18,15 +18,14 @@ import {
   checkInteger,
   checkKind,
   checkRequestId,
-  checkTime,
   checkTitle,
   checkTtlChange,
   checkUser,
   checkWriter,
   checkWriteTurn,
-} from "./checks.ts";
+} from "../document/checks.ts";
 import { create } from "./create.ts";
-import { checkSchema, type StandardSchema, type TypedKind, typedKind } from "./kind.ts";
+import { holdToKind, type StandardSchema, typedKind, type TypedKind } from "./kind.ts";
 import {
   type ChangesOptions,
   type GetOptions,
@@ -50,6 +49,8 @@ import { revoke, type Revoked } from "./revoke.ts";
 import { toSnapshot } from "./snapshots.ts";
 import { sweep } from "./sweep.ts";
 import { touch } from "./touch.ts";
+import { type HandleView, readView } from "./view.ts";
+import { toWant } from "./want.ts";
 import { type WatchEvent, type WatchOptions, watchUser } from "./watch.ts";
 import { Writer } from "./writer.ts";
 
@@ -124,6 +125,11 @@ export class HandleStore implements AsyncDisposable {
     const key = this.#key(handle, options);
     const { head, folded, stamp } = await this.#reader.version(key, toWant(options));
     return toSnapshot(head, folded, stamp);
+  }
+
+  /** What {@link get} answers, with how often each top-level key was written, up to then and up to now. */
+  async view(handle: string, options: GetOptions): Promise<HandleView> {
+    return await readView(this.#reader, this.#key(handle, options), toWant(options));
   }
 
   /**
@@ -219,7 +225,7 @@ export class HandleStore implements AsyncDisposable {
     return await sweep(this.#reader, checkUser(user), this.#settings.retention);
   }
 
-  /** The same for all users. */
+  /** Removes what has expired, of all users. What is beyond its retention by age is left to writes and to {@link sweep}. */
   async sweepAll(): Promise<number> {
     return await sweep(this.#reader, undefined, this.#settings.retention);
   }
@@ -271,41 +277,11 @@ export class HandleStore implements AsyncDisposable {
     extra: { readonly ttlDays?: number | null; readonly title?: string } = {},
   ): Promise<Snapshot> {
     return this.#writer.write(key, {
-      plan: this.#checked(plan, options.kind),
+      plan: holdToKind(plan, options.kind, this.#schemas),
       writer: options.writer === undefined ? this.#settings.writer : checkWriter(options.writer),
       turn: checkWriteTurn(options.turn),
       request: toRequest(checkRequestId(options.requestId), operation, args),
       ...extra,
     });
   }
-
-  /** The plan, held to the kind that the caller expects and to the schema of the document's. */
-  #checked(plan: Planner, kind: string | undefined): Planner {
-    if (kind === undefined && this.#schemas.size === 0) return plan;
-    return async (current) => {
-      const actual = current.head.kind;
-      if (kind !== undefined && actual !== kind) {
-        throw new InvalidInput(
-          "kind",
-          `The handle is of the kind ${JSON.stringify(actual)}, not ${JSON.stringify(kind)}.`,
-        );
-      }
-      const planned = await plan(current);
-      const schema = this.#schemas.get(actual);
-      if (schema !== undefined && planned.outcome === "write") await checkSchema(schema, actual, planned.after.state);
-      return planned;
-    };
-  }
-}
-
-function toWant({ version, turn, at }: GetOptions): Want {
-  if ([version, turn, at].filter((each) => each !== undefined).length > 1) {
-    throw new InvalidInput("version", "Name at most one of version, turn and at.");
-  }
-  if (version !== undefined) {
-    return { as: "version", version: checkInteger("version", version, Number.MIN_SAFE_INTEGER) };
-  }
-  if (turn !== undefined) return { as: "turn", turn: checkInteger("turn", turn, Number.MIN_SAFE_INTEGER) };
-  if (at !== undefined) return { as: "time", at: checkTime("at", at) };
-  return { as: "head" };
 }

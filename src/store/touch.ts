@@ -6,7 +6,7 @@
 
 import type { DocumentKey } from "../backends/backend.ts";
 import type { Snapshot } from "../document/snapshot.ts";
-import { checkTtlChange, checkTurnJump, checkWriteTurn } from "./checks.ts";
+import { checkTtlChange, checkTurnJump, checkWriteTurn } from "../document/checks.ts";
 import type { TouchOptions } from "./options.ts";
 import type { Reader } from "./reader.ts";
 import { toSnapshot } from "./snapshots.ts";

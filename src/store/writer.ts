@@ -5,7 +5,9 @@
  */
 
 import type { Appended, Backend, DocumentKey, Expected, Head, RequestRecord } from "../backends/backend.ts";
+import { expiryOf } from "../backends/records.ts";
 import { BackendError, HandleExpired, HandleNotFound, StateError } from "../document/errors.ts";
+import type { Stamp } from "../document/journal.ts";
 import type { Snapshot } from "../document/snapshot.ts";
 import { isDue, planBatch, type Planned, toAppend, type Write } from "./batch.ts";
 import type { Current, FoldCache } from "./cache.ts";
@@ -121,7 +123,7 @@ export class Writer {
     for (const { write, folded, facts, step } of planned) {
       const next = step.entry === undefined ? undefined : stamps.next().value;
       if (next !== undefined) stamp = next;
-      head = toHeadOf(answer.head, head, step.entry);
+      head = toHeadOf(answer.head, head, stamp, step.entry);
       write.resolve(toSnapshot(head, folded, stamp, facts));
     }
     queue.splice(0, planned.length);
@@ -169,10 +171,14 @@ function toExpected({ head, folded }: Current): Expected {
   return { version: folded.version, writeId: folded.writeId, turn: head.turn };
 }
 
-/** The head that one write of a batch left: title and expiry are those of the whole batch only with its last. */
-function toHeadOf(after: Head, before: Head, entry: Planned<Job>["step"]["entry"]): Head {
+/** The head as one write of a batch left it: title and expiry of the whole batch are those of its last. */
+function toHeadOf(after: Head, before: Head, stamp: Stamp, entry: Planned<Job>["step"]["entry"]): Head {
   if (entry === undefined) return before;
-  return { ...after, title: entry.title ?? before.title };
+  const title = entry.title ?? before.title;
+  if (stamp.version === after.version) return { ...after, title };
+  if (entry.ttlDays === undefined) return { ...after, title, ttlDays: before.ttlDays, expiresAt: before.expiresAt };
+  const ttlDays = entry.ttlDays ?? undefined;
+  return { ...after, title, ttlDays, expiresAt: expiryOf(ttlDays, stamp.at) };
 }
 
 function pause(losses: number): Promise<void> {

@@ -16,7 +16,7 @@ export function listCases(contract: StoreCase): void {
     await store.mint("trip", {}, { user: "bob" });
     const later = await store.patch(cart.handle, [increment("total", 5, { create: true })], alice);
     const infos = [later, todo, trip].map((snapshot): HandleInfo => {
-      const { state: _, changed: _changed, currentVersion: _current, oldestVersion: _oldest, ...info } = snapshot;
+      const { state: _, changed: _c, currentVersion: _v, oldestVersion: _o, currentTurn: _t, ...info } = snapshot;
       return info;
     });
     assertEquals(await store.list("alice"), { handles: infos, expired: [] });

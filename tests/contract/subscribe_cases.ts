@@ -14,7 +14,7 @@ export function subscribeCases(contract: Case): void {
         await until(() => own.calls > 0 && other.calls > 0, `both are told of ${what}`);
         await quiet([own, other]);
       };
-      let head = await mint(writer, TRIP, { ttlDays: seconds(0.3) });
+      let head = await mint(writer, TRIP, { ttlDays: 1 });
       await told("a mint");
       head = await write(backend, TRIP, head, [AARHUS], { ttlDays: 1 });
       await told("a write");

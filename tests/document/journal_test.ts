@@ -147,3 +147,17 @@ Deno.test("isKeyframeDue: when reading would fetch more than twice the state and
   assertEquals(isKeyframeDue(base, 50_000 + most + 1, 3_000), true);
   assertEquals(isKeyframeDue({ ...base, bytes: 100_000 }, 50_100, 10), true);
 });
+
+Deno.test("fold: a key's past does not depend on where the fold began", () => {
+  const keys = Array.from({ length: 400 }, (_, i) => `k${i}`);
+  const entries = [
+    entry(1, Object.fromEntries(keys.map((key) => [key, 1]))),
+    ...keys.map((key, i) => entry(i + 2, [{ op: "remove", path: `/${key}` }])),
+    entry(402, [{ op: "add", path: "/k0", value: 2 }]),
+  ];
+  const whole = fold(EMPTY, entries);
+  for (const middle of [2, 200, 300, 401]) {
+    const base = fold(EMPTY, entries.slice(0, middle));
+    assertEquals(new Map(fold(base, entries.slice(middle)).keys), new Map(whole.keys));
+  }
+});

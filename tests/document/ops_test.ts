@@ -286,3 +286,13 @@ Deno.test("compileOps: appending to a long list shares everything else and write
   assert(Array.isArray(was) && Array.isArray(is) && was.every((item, i) => item === is[i]));
   assert(equal(is[10_000], { i: -1 }) && Object.isFrozen(is) && Object.isFrozen(is[10_000]));
 });
+
+Deno.test("compileOps: what is undone in the same call is no change of that key", () => {
+  const before = sized({ keep: 1, other: 1 });
+  const { patch, after } = compileOps(
+    before,
+    parseOps([setKey("", "keep", 2), setKey("", "new", 0), setKey("", "keep", 1)]),
+  );
+  assertEquals(patch, [{ op: "add", path: "/new", value: 0 }]);
+  assertEquals(after.state, { keep: 1, other: 1, new: 0 });
+});

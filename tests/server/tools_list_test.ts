@@ -16,6 +16,7 @@ const NAMES = [
   "state_delete",
   "state_changes",
   "state_restore",
+  "inspect_state",
 ];
 const HINTS = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
 
@@ -63,5 +64,5 @@ Deno.test("only deleting is destructive, only reading is read-only", async () =>
   await using connection = await connectModern({ home: home.path });
   const named = (hint: string) => connection.tools.filter((tool) => tool.annotations?.[hint]).map(({ name }) => name);
   assertEquals(named("destructiveHint"), ["state_delete"]);
-  assertEquals(named("readOnlyHint"), ["state_load", "state_list", "state_changes"]);
+  assertEquals(named("readOnlyHint"), ["state_load", "state_list", "state_changes", "inspect_state"]);
 });

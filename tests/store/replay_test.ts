@@ -28,8 +28,7 @@ const operation = fc.oneof(
   value.map((value) => ({ key: "list", op: removeValue("list", value, { create: true }) })),
   fc.tuple(keyName, value).map(([key, value]) => ({ key, op: mergeInto({ [key]: value }) })),
 );
-/** Operations on different keys. */
-const operations = fc.uniqueArray(operation, { minLength: 1, maxLength: 4, selector: ({ key }) => key })
+const operations = fc.array(operation, { minLength: 1, maxLength: 4 })
   .map((all) => all.map(({ op }) => op));
 const turn = fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined });
 const writer = fc.constantFrom("laptop", "phone");

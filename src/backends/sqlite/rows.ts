@@ -5,7 +5,7 @@
  */
 
 import { BackendError } from "../../document/errors.ts";
-import type { Entry, Stamp } from "../../document/journal.ts";
+import type { Entry, Keyframe, Stamp } from "../../document/journal.ts";
 import type { Head, RequestRecord, Tombstone } from "../records.ts";
 import type { SqliteRow } from "./driver.ts";
 
@@ -23,7 +23,7 @@ export function toDocument(row: SqliteRow): DocumentRow {
   const ttlDays = optionalNumber(row, "ttl_days");
   const seq = number(row, "seq");
   if (row.status !== "live") {
-    if (row.status !== "deleted" && row.status !== "expired") throw damaged("status");
+    if (row.status !== "deleted" && row.status !== "expired") throw new DamagedRow("status");
     return { doc, record: { id, kind, status: row.status, goneAt: number(row, "updated_at"), ttlDays, seq } };
   }
   const title = row.title === null ? undefined : text(row, "title");
@@ -76,6 +76,16 @@ export function toEntry(row: SqliteRow): Entry {
 }
 
 /** @throws {BackendError} if the row is damaged. */
+export function toKeyframe(row: SqliteRow): Keyframe {
+  return {
+    version: number(row, "version"),
+    writeId: text(row, "write_id"),
+    bytes: number(row, "bytes"),
+    body: text(row, "body"),
+  };
+}
+
+/** @throws {BackendError} if the row is damaged. */
 export function toRequest(row: SqliteRow): RequestRecord {
   return {
     id: text(row, "id"),
@@ -96,20 +106,24 @@ export function number(row: SqliteRow, column: string): number {
   const value = row[column];
   if (typeof value === "number") return value;
   if (typeof value === "bigint") return Number(value); // @db/sqlite with int64 answers large integers so
-  throw damaged(column);
+  throw new DamagedRow(column);
 }
 
 /** @throws {BackendError} if the column holds no text. */
 export function text(row: SqliteRow, column: string): string {
   const value = row[column];
   if (typeof value === "string") return value;
-  throw damaged(column);
+  throw new DamagedRow(column);
 }
 
 function optionalNumber(row: SqliteRow, column: string): number | undefined {
   return row[column] === null ? undefined : number(row, column);
 }
 
-function damaged(column: string): BackendError {
-  return new BackendError(`A record in the database is damaged (${column}). Run doctor to see which.`);
+/** A row with something in a column that does not belong there. */
+export class DamagedRow extends BackendError {
+  /** With the column. */
+  constructor(readonly column: string) {
+    super(`A record in the database is damaged (${column}). Run doctor to see which.`);
+  }
 }

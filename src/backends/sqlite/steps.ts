@@ -25,7 +25,7 @@ import type {
   Touch,
   Touched,
 } from "../backend.ts";
-import { isPastDue, isTombstone, LEFTOVERS, toExpired } from "../records.ts";
+import { expiryOf, isPastDue, isTombstone, LEFTOVERS, toExpired } from "../records.ts";
 import type { Connection } from "./driver.ts";
 import { findDocument, findStamp, leadTo, type LiveRow } from "./read.ts";
 import { number } from "./rows.ts";
@@ -33,7 +33,6 @@ import { sweepUser, tidy } from "./users.ts";
 import {
   advanceHead,
   bury,
-  expiryOf,
   findRequest,
   forgetTombstone,
   insertEntry,
@@ -113,15 +112,16 @@ export function appendStep(
   now: number,
 ): Appended | Lost | Absent | Gone | Replayed {
   const { steps, bytes, oldest, keyframe } = append;
+  const row = findLive(connection, key, now);
+  const isExpected = !("outcome" in row) && row.head.version === expected.version &&
+    row.head.writeId === expected.writeId && row.head.turn === expected.turn;
+  // Before the request ids: a batch that was sent twice is answered whole, not as a replay of one of its requests.
+  const sentTwice = "outcome" in row || isExpected ? undefined : appendedBefore(connection, row, expected, append);
+  if (sentTwice !== undefined) return sentTwice;
   const replayed = replay(connection, key.user, steps.map(({ request }) => request));
   if (replayed !== undefined) return replayed;
-  const row = findLive(connection, key, now);
   if ("outcome" in row) return row;
-  const { version, writeId, turn } = row.head;
-  if (version !== expected.version || writeId !== expected.writeId || turn !== expected.turn) {
-    return appendedBefore(connection, row, expected, append) ??
-      { outcome: "lost", found: leadTo(connection, row, { as: "head" }, expected) };
-  }
+  if (!isExpected) return { outcome: "lost", found: leadTo(connection, row, { as: "head" }, expected) };
   const entries = steps.filter(({ entry }) => entry !== undefined).length;
   let seq = entries === 0 ? row.head.seq : takeSeq(connection, key.user, entries, 0);
   let head = row.head;

@@ -7,6 +7,7 @@
 import type { Keyframe, Stamp } from "../../document/journal.ts";
 import {
   type DocumentKey,
+  expiryOf,
   type Head,
   REQUEST_MS,
   type RequestDraft,
@@ -17,13 +18,6 @@ import {
 import type { EntryDraft } from "../backend.ts";
 import type { Connection } from "./driver.ts";
 import { number, toRequest } from "./rows.ts";
-
-const DAY_MS = 86_400_000;
-
-/** When a time to live that begins now ends. */
-export function expiryOf(ttlDays: number | undefined, now: number): number | undefined {
-  return ttlDays === undefined ? undefined : now + Math.round(ttlDays * DAY_MS);
-}
 
 /** Takes the user's next sequence numbers, and counts its live documents. Answers the first of them. */
 export function takeSeq(connection: Connection, user: string, count: number, live: number): number {

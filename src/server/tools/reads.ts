@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { InvalidInput } from "../../document/errors.ts";
 import { parsePath, resolvePath, toPointer } from "../../document/path.ts";
-import { checkInteger } from "../../store/checks.ts";
+import { checkInteger } from "../../document/checks.ts";
 import { type Answer, described } from "../answers.ts";
 import { jsonCost } from "../budget.ts";
 import { fitEntries } from "../entries.ts";

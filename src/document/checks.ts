@@ -1,10 +1,10 @@
 /**
- * What arguments mean to a store: texts, times to live, turns and versions. Each rule stands here once.
+ * What texts, times to live, turns and versions may be, whichever way they come in. Each rule stands here once.
  *
  * @module
  */
 
-import { InvalidInput } from "../document/errors.ts";
+import { InvalidInput } from "./errors.ts";
 
 /** The longest time to live, in days: a hundred years. */
 export const MAX_TTL_DAYS = 36_525;
@@ -15,7 +15,8 @@ export const MAX_FIRST_TURN = 999_999;
 
 const encoder = new TextEncoder();
 
-function checkText(field: string, value: unknown, maxBytes: number): string {
+/** @throws {InvalidInput} unless it is well-formed text without NUL, of at most so many bytes. */
+export function checkText(field: string, value: unknown, maxBytes: number): string {
   if (typeof value !== "string") throw new InvalidInput(field, `${field} must be a text.`);
   if (!value.isWellFormed()) throw new InvalidInput(field, `${field} holds a lone surrogate; send well-formed text.`);
   if (value.includes("\0")) throw new InvalidInput(field, `${field} holds a NUL character; remove it.`);

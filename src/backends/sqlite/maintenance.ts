@@ -1,0 +1,190 @@
+/**
+ * The maintenance port of a SQLite database.
+ *
+ * @module
+ */
+
+import type { Entry, Keyframe } from "../../document/journal.ts";
+import { type Relaid, relay } from "../../document/relay.ts";
+import type {
+  Adoption,
+  DocumentRecord,
+  Fault,
+  Maintenance,
+  PortableHead,
+  PortableTombstone,
+  Unreadable,
+} from "../maintenance.ts";
+import { type DocumentKey, TOMBSTONE_MS } from "../records.ts";
+import type { Connection, SqliteRow, SqliteValue } from "./driver.ts";
+import { findFaults } from "./faults.ts";
+import { openDatabase, type SqliteBackendOptions } from "./open.ts";
+import { DamagedRow, number, STAMP_COLUMNS, text, toDocument, toEntry, toKeyframe } from "./rows.ts";
+import { insertEntry, insertHead, insertKeyframe, reclaim, takeSeq } from "./write.ts";
+
+/** How many heads are fetched at a time. */
+const HEADS = 100;
+/** How many entries or keyframes are fetched at a time; each may be as large as a state. */
+const BODIES = 16;
+
+/**
+ * Opens a SQLite database for maintenance. Its file is made if it is missing, as a backend would.
+ *
+ * @throws {BackendError} for a file that is damaged, belongs to another program, or cannot be opened or written.
+ */
+export async function openSqliteMaintenance(options: SqliteBackendOptions = {}): Promise<Maintenance> {
+  return new SqliteMaintenance(await openDatabase(options), options.now ?? Date.now);
+}
+
+class SqliteMaintenance implements Maintenance {
+  readonly #connection: Connection;
+  readonly #now: () => number;
+  #closed = false;
+
+  constructor(connection: Connection, now: () => number) {
+    this.#connection = connection;
+    this.#now = now;
+  }
+
+  async *users(): AsyncGenerator<string> {
+    // A seek for each name: a document has an index by user, and names that are no text stand behind all that are.
+    const next = "SELECT user FROM mcpstate_document WHERE user > ? AND user < x'' ORDER BY user LIMIT 1";
+    for (let after = "";;) {
+      const row = await this.#get(next, after);
+      if (row === undefined) return;
+      yield after = text(row, "user");
+    }
+  }
+
+  async *documents(user: string): AsyncGenerator<DocumentRecord> {
+    const page = "SELECT * FROM mcpstate_document WHERE user = ? AND (seq, doc) > (?, ?) ORDER BY seq, doc";
+    const rows = this.#pages(page, HEADS, [user], ["seq", "doc"]);
+    for await (const row of rows) yield toRecord(row);
+  }
+
+  async document({ user, id }: DocumentKey): Promise<DocumentRecord | undefined> {
+    const row = await this.#get("SELECT * FROM mcpstate_document WHERE user = ? AND id = ?", user, id);
+    return row && toRecord(row);
+  }
+
+  async *entries(key: DocumentKey): AsyncGenerator<Entry | Unreadable> {
+    const page = `SELECT ${STAMP_COLUMNS}, body FROM mcpstate_entry WHERE doc = ? AND version > ? ORDER BY version`;
+    for await (const row of this.#pages(page, BODIES, await this.#docOf(key), ["version"])) {
+      yield readable(row, toEntry);
+    }
+  }
+
+  async *keyframes(key: DocumentKey): AsyncGenerator<Keyframe | Unreadable> {
+    const page = "SELECT * FROM mcpstate_keyframe WHERE doc = ? AND version > ? ORDER BY version";
+    for await (const row of this.#pages(page, BODIES, await this.#docOf(key), ["version"])) {
+      yield readable(row, toKeyframe);
+    }
+  }
+
+  async adopt(key: DocumentKey, what: Adoption | PortableTombstone): Promise<"adopted" | "exists"> {
+    const connection = this.#connection;
+    const adopt = "status" in what
+      ? () => insertTombstone(connection, key, what, this.#now())
+      : adopting(connection, key, what.head, relay(what.entries, what.keyframe));
+    return await connection.write(() => {
+      const there = connection.get("SELECT doc FROM mcpstate_document WHERE user = ? AND id = ?", key.user, key.id);
+      if (there !== undefined) return "exists";
+      adopt();
+      return "adopted";
+    });
+  }
+
+  async *faults(): AsyncGenerator<Fault> {
+    yield* findFaults(this.#connection);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#closed) {
+      this.#closed = true;
+      this.#connection.close();
+    }
+    return Promise.resolve();
+  }
+
+  #get(sql: string, ...parameters: SqliteValue[]): Promise<SqliteRow | undefined> {
+    return this.#connection.single(() => this.#connection.get(sql, ...parameters));
+  }
+
+  /** The key of a document's other tables, even where its head cannot be read; nothing has the key that is none. */
+  async #docOf({ user, id }: DocumentKey): Promise<SqliteValue[]> {
+    const row = await this.#get("SELECT doc FROM mcpstate_document WHERE user = ? AND id = ?", user, id);
+    return [row === undefined ? null : number(row, "doc")];
+  }
+
+  /** All rows of a query, some at a time, each page beginning after the `cursor` columns of the row before. */
+  async *#pages(
+    sql: string,
+    size: number,
+    parameters: readonly SqliteValue[],
+    cursor: readonly string[],
+  ): AsyncGenerator<SqliteRow> {
+    let after: SqliteValue[] = cursor.map(() => Number.MIN_SAFE_INTEGER);
+    for (;;) {
+      const rows = await this.#connection.single(() =>
+        this.#connection.all(`${sql} LIMIT ${size}`, ...parameters, ...after)
+      );
+      yield* rows;
+      if (rows.length < size) return;
+      // As it is kept, whatever that is: every value has its place in the order.
+      after = cursor.map((column) => rows[rows.length - 1][column] as SqliteValue);
+    }
+  }
+}
+
+function toRecord(row: SqliteRow): DocumentRecord {
+  const record = readable(row, (row) => toDocument(row).record);
+  return "unreadable" in record ? { id: String(row.id), unreadable: record.unreadable } : record;
+}
+
+function readable<T>(row: SqliteRow, parse: (row: SqliteRow) => T): T | Unreadable {
+  try {
+    return parse(row);
+  } catch (error) {
+    if (!(error instanceof DamagedRow)) throw error;
+    const unreadable = `is damaged (${error.column})`;
+    return typeof row.version === "number" ? { unreadable, version: row.version } : { unreadable };
+  }
+}
+
+/** The step that puts a journal in. */
+function adopting(
+  connection: Connection,
+  key: DocumentKey,
+  head: PortableHead,
+  { entries, keyframes, base, folded }: Relaid,
+): () => void {
+  return () => {
+    const createdSeq = takeSeq(connection, key.user, entries.length, 1);
+    const seq = createdSeq + entries.length - 1;
+    const { offset } = entries[entries.length - 1];
+    const adopted = { ...head, id: key.id, bytes: folded.bytes, offset, base, seq, createdSeq };
+    const doc = insertHead(connection, key.user, adopted);
+    for (const [i, { body, ...stamp }] of entries.entries()) {
+      insertEntry(connection, doc, { ...stamp, seq: createdSeq + i }, body);
+    }
+    for (const keyframe of keyframes) insertKeyframe(connection, doc, keyframe);
+    reclaim(connection, doc, head.oldest);
+  };
+}
+
+function insertTombstone(connection: Connection, key: DocumentKey, tombstone: PortableTombstone, now: number): void {
+  connection.run(
+    "INSERT INTO mcpstate_document (user, id, status, kind, version, write_id, created_at, updated_at, writer, turn, first_turn, " +
+      "ttl_days, due_at, bytes, oldest, journal_offset, base_version, base_bytes, base_offset, seq, created_seq) " +
+      "VALUES (?, ?, ?, ?, 0, '', ?, ?, '', 0, 0, ?, ?, 0, 0, 0, 0, 0, 0, ?, 0)",
+    key.user,
+    key.id,
+    tombstone.status,
+    tombstone.kind,
+    tombstone.goneAt,
+    tombstone.goneAt,
+    tombstone.ttlDays ?? null,
+    now + TOMBSTONE_MS,
+    takeSeq(connection, key.user, 1, 0),
+  );
+}
