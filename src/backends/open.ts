@@ -6,93 +6,129 @@
 
 import { InvalidInput } from "../document/errors.ts";
 import type { Backend } from "./backend.ts";
+import { parseFileUrl } from "./file_url.ts";
 
 /** Where state is kept if nothing else is said. */
 export const DEFAULT_URL = "sqlite:///~/.mcpstate/state.db";
 
 /** What every adapter can be told. */
 export interface OpenOptions {
-  /** How long a call may wait for others that hold the database, in milliseconds. Default 5,000. */
+  /** How long a call may wait for others that hold the database, or for a server, in milliseconds. Default 5,000. */
   readonly maxContentionMs?: number;
 }
 
+/** What a backend needs Deno to allow. */
+export interface BackendNeeds {
+  /** The file of the database: reading and writing it and its directory. */
+  readonly file?: string;
+  /** Hosts with their ports: connecting to them. */
+  readonly hosts: readonly string[];
+  /** A file with certificates: reading it. */
+  readonly certificates?: string;
+  /** Variables of the environment beyond those that every server reads. */
+  readonly variables: readonly string[];
+  /** Features that must be switched on, as in `--unstable-kv`. */
+  readonly unstable: readonly string[];
+}
+
+/** A URL that was understood. */
+interface Place {
+  readonly needs: BackendNeeds;
+  open(options: OpenOptions): Promise<Backend>;
+}
+
 /**
- * Opens the backend of a URL: `sqlite:///relative/path`, `sqlite:////absolute/path`, `sqlite:///~/in/home`,
- * `sqlite:///C:/path` or `sqlite:///:memory:`, each with `?synchronous=normal` if a power cut may cost the last writes.
+ * Opens the backend of a URL.
+ *
+ * * SQLite: `sqlite:///relative/path`, `sqlite:////absolute/path`, `sqlite:///~/in/home`, `sqlite:///C:/path` or
+ *   `sqlite:///:memory:`, with `?synchronous=normal` if a power cut may cost the last writes.
+ * * Redis: `redis://user:password@host:6379/0`, `rediss://` for TLS, `?cluster=true` for Redis Cluster, `?prefix=name`.
+ * * Deno KV (with `--unstable-kv`): `kv:///path` in the same forms, `kv::memory:`, `kv:` for the default database, as on
+ *   Deno Deploy, and `kv:https://host/path` for a server of your own.
  *
  * @throws {InvalidInput} for a URL that is none of these; it is not repeated, since it may hold a password.
  */
 export async function openBackend(url: string = DEFAULT_URL, options: OpenOptions = {}): Promise<Backend> {
-  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1].toLowerCase();
-  switch (scheme) {
-    case "sqlite": {
-      const { path, parameters } = parseFileUrl(url, "sqlite");
-      const synchronous = parameters.get("synchronous") ?? "full";
-      if (synchronous !== "full" && synchronous !== "normal") {
-        throw new InvalidInput("url", 'synchronous in the backend URL must be "full" or "normal".');
-      }
-      refuseUnknown(parameters, ["synchronous"]);
-      const { openSqliteBackend } = await import("./sqlite.ts");
-      return await openSqliteBackend({ path, synchronous, ...options });
-    }
+  return await (await parseBackendUrl(url)).open(options);
+}
+
+/** What opening the backend of a URL needs. Opens nothing. @throws {InvalidInput} as {@link openBackend} does. */
+export async function needsOf(url: string = DEFAULT_URL): Promise<BackendNeeds> {
+  return (await parseBackendUrl(url)).needs;
+}
+
+async function parseBackendUrl(url: string): Promise<Place> {
+  switch (/^([a-z]+):/i.exec(url)?.[1].toLowerCase()) {
+    case "sqlite":
+      return sqlitePlace(url);
+    case "kv":
+      return kvPlace(url);
+    case "redis":
+    case "rediss":
+      return await redisPlace(url);
     default:
       throw new InvalidInput(
         "url",
-        "The backend URL must begin with sqlite:/// — such as sqlite:///~/.mcpstate/state.db.",
+        "The backend URL begins with sqlite:///, redis://, rediss:// or kv: — such as sqlite:///~/.mcpstate/state.db.",
       );
   }
 }
 
-/** The file of a backend URL, so that a caller can tell which directory needs permission. `undefined` for memory. */
-export function fileOf(url: string = DEFAULT_URL): string | undefined {
-  if (!/^sqlite:/i.test(url)) return undefined;
-  const { path } = parseFileUrl(url, "sqlite");
-  return path === ":memory:" ? undefined : path;
+const NOTHING: BackendNeeds = { hosts: [], variables: [], unstable: [] };
+
+function sqlitePlace(url: string): Place {
+  const { path, parameters } = parseFileUrl(url, "sqlite", ["synchronous"]);
+  const synchronous = parameters.get("synchronous") ?? "full";
+  if (synchronous !== "full" && synchronous !== "normal") {
+    throw new InvalidInput("url", 'synchronous in the backend URL must be "full" or "normal".');
+  }
+  return {
+    needs: path === ":memory:" ? NOTHING : { ...NOTHING, file: path },
+    async open(options) {
+      const { openSqliteBackend } = await import("./sqlite.ts");
+      return await openSqliteBackend({ path, synchronous, ...options });
+    },
+  };
 }
 
-function parseFileUrl(url: string, scheme: string): { path: string; parameters: URLSearchParams } {
-  const [location, query = ""] = splitOnce(url.slice(scheme.length + 1), "?");
-  if (!location.startsWith("///")) {
+function kvPlace(url: string): Place {
+  const place = url.slice("kv:".length);
+  const path = place === "" ? undefined : place === ":memory:" ? place : parseKvPlace(url, place);
+  const needs = { ...NOTHING, unstable: ["kv"] };
+  const open = async (options: OpenOptions) => {
+    const { openKvBackend } = await import("./kv.ts");
+    return await openKvBackend({ path, ...options });
+  };
+  if (path === undefined || path === ":memory:") return { needs, open };
+  if (!/^https?:/i.test(path)) return { needs: { ...needs, file: path }, open };
+  const { host, port, protocol } = new URL(path);
+  const hosts = [port === "" ? `${host}:${protocol === "https:" ? 443 : 80}` : host];
+  return { needs: { ...needs, hosts, variables: ["DENO_KV_ACCESS_TOKEN"] }, open };
+}
+
+function parseKvPlace(url: string, place: string): string {
+  if (!/^https?:/i.test(place)) return parseFileUrl(url, "kv").path;
+  if (!URL.canParse(place) || new URL(place).username !== "" || new URL(place).search !== "") {
     throw new InvalidInput(
       "url",
-      `A ${scheme} URL has three slashes for a path from the working directory (${scheme}:///state.db), four for an absolute one (${scheme}:////var/lib/state.db).`,
+      "The address of a KV server is kv:https://host/path; its token is in DENO_KV_ACCESS_TOKEN.",
     );
   }
-  let path: string;
-  try {
-    path = decodeURIComponent(location.slice(3));
-  } catch {
-    throw new InvalidInput(
-      "url",
-      `The path of the ${scheme} URL has a broken % escape; write %25 for a per cent sign.`,
-    );
-  }
-  if (path === "" || path.endsWith("/")) {
-    throw new InvalidInput("url", `The ${scheme} URL has no file name: ${scheme}:///~/.mcpstate/state.db, say.`);
-  }
-  if (path.includes("\0")) throw new InvalidInput("url", `The path of the ${scheme} URL holds a NUL character.`);
-  if (path === "~" || path.startsWith("~/")) path = home() + path.slice(1);
-  return { path, parameters: new URLSearchParams(query) };
+  return place;
 }
 
-function home(): string {
-  const found = Deno.env.get("HOME") ?? (Deno.build.os === "windows" ? Deno.env.get("USERPROFILE") : undefined);
-  if (found !== undefined && found !== "") return found;
-  throw new InvalidInput("url", "~ in the backend URL cannot be expanded: HOME is not set. Write the whole path.");
+async function redisPlace(url: string): Promise<Place> {
+  const { parseRedisUrl } = await import("./redis/options.ts");
+  const { servers, caPath } = parseRedisUrl(url);
+  return {
+    needs: { ...NOTHING, hosts: servers.map(({ host, port }) => toHost(host, port)), certificates: caPath },
+    async open({ maxContentionMs }) {
+      const { openRedisBackend } = await import("./redis.ts");
+      return await openRedisBackend({ url, deadlineMs: maxContentionMs });
+    },
+  };
 }
 
-function splitOnce(text: string, separator: string): [string, string?] {
-  const index = text.indexOf(separator);
-  return index === -1 ? [text] : [text.slice(0, index), text.slice(index + 1)];
-}
-
-function refuseUnknown(parameters: URLSearchParams, known: readonly string[]): void {
-  for (const name of parameters.keys()) {
-    if (!known.includes(name)) {
-      throw new InvalidInput(
-        "url",
-        `The backend URL has an unknown parameter ${JSON.stringify(name)}; known: ${known.join(", ")}.`,
-      );
-    }
-  }
+function toHost(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }

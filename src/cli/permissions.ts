@@ -6,8 +6,7 @@
 
 import { dirname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { fileOf } from "../backends/open.ts";
-import { InvalidInput } from "../document/errors.ts";
+import { type BackendNeeds, needsOf } from "../backends/open.ts";
 import { mayHoldSecrets, readSettings, readVariable, type ServeSettings, toFlags, VARIABLES } from "./flags.ts";
 import { UsageError } from "./usage.ts";
 
@@ -21,46 +20,32 @@ const HOME_VARIABLES = Deno.build.os === "windows" ? ["HOME", "USERPROFILE"] : [
 export interface Requirements {
   /** The directory of the database: absolute, or beginning with `$HOME` where that may not be read. */
   readonly directory?: string;
-  /** The host and port of the database. */
-  readonly host?: string;
+  /** What the backend needs beside it. */
+  readonly needs: BackendNeeds;
   /** Settings that mean the same whatever the working directory is. */
   readonly settings: ServeSettings;
 }
 
 /** Works out what settings need. @throws {InvalidInput} for a backend URL that makes no sense. */
 export async function requirementsOf(settings: ServeSettings): Promise<Requirements> {
-  const inHome = /^([a-z]+:\/\/\/)~\/([^?]*)/i.exec(settings.backend);
-  if (inHome !== null && await homeIsUnknown()) {
+  const inHome = /^[a-z]+:\/\/\/~\//i.test(settings.backend);
+  if (inHome && await homeIsUnknown()) {
     // As if home were "/": checks the rest of the URL, and names what is below home.
-    const file = fileOf(settings.backend.replace("///~/", "////"));
-    return { directory: file === undefined ? undefined : `$HOME${dirname(file).replace(/\/$/, "")}`, settings };
+    const needs = await needsOf(settings.backend.replace("///~/", "////"));
+    const { file } = needs;
+    return {
+      directory: file === undefined ? undefined : `$HOME${dirname(file).replace(/\/$/, "")}`,
+      needs,
+      settings,
+    };
   }
-  const file = fileOf(settings.backend);
-  if (file === undefined) return { settings, ...placeOf(settings.backend) };
-  const backend = inHome === null && !isAbsolute(file)
+  const needs = await needsOf(settings.backend);
+  const { file } = needs;
+  if (file === undefined) return { needs, settings };
+  const backend = !inHome && !isAbsolute(file)
     ? settings.backend.replace("///", () => `///${encodeURI(resolve()).replaceAll("?", "%3F")}/`)
     : settings.backend;
-  return { directory: dirname(resolve(file)), settings: { ...settings, backend } };
-}
-
-/** Where a backend without a file is. The URL is never repeated. */
-function placeOf(url: string): { readonly host?: string } {
-  if (/^[a-z]+:(\/\/\/)?:memory:/i.test(url)) return {};
-  if (!/^rediss?:/i.test(url)) {
-    throw new InvalidInput(
-      "url",
-      "The backend URL is of no kind that is known, such as sqlite:///~/.mcpstate/state.db.",
-    );
-  }
-  const [, host, port = "6379"] =
-    /^rediss?:\/\/(?:[^@/?#]*@)?(\[[\da-f:.]+\]|[\w.-]+)(?::(\d+))?(?:[/?].*)?$/i.exec(url) ?? [];
-  if (host === undefined || url.lastIndexOf("@") !== url.indexOf("@")) {
-    throw new InvalidInput(
-      "url",
-      "The backend URL is not understood. Write @ and / in a password as %40 and %2F: redis://user:password@host:6379.",
-    );
-  }
-  return { host: `${host}:${port}` };
+  return { directory: dirname(resolve(file)), needs, settings: { ...settings, backend } };
 }
 
 async function homeIsUnknown(): Promise<boolean> {
@@ -69,30 +54,36 @@ async function homeIsUnknown(): Promise<boolean> {
 }
 
 /** Whether everything that is needed is granted. Never prompts. */
-export async function isGranted({ directory, host }: Requirements): Promise<boolean> {
+export async function isGranted({ directory, needs }: Requirements): Promise<boolean> {
   if (directory?.startsWith("$HOME")) return false;
+  if (needs.unstable.includes("kv") && !("openKv" in Deno)) return false;
   const needed: Deno.PermissionDescriptor[] = [
     ...(directory === undefined ? [] : [
       { name: "read", path: directory } as const,
       { name: "write", path: directory } as const,
     ]),
-    ...(host === undefined ? [] : [{ name: "net", host } as const]),
+    ...needs.hosts.map((host) => ({ name: "net", host }) as const),
+    ...(needs.certificates === undefined ? [] : [{ name: "read", path: needs.certificates } as const]),
+    ...needs.variables.map((variable) => ({ name: "env", variable }) as const),
   ];
   const states = await Promise.all(needed.map((descriptor) => Deno.permissions.query(descriptor)));
   return states.every(({ state }) => state === "granted");
 }
 
 /** The permission flags, one by one. @throws {UsageError} where flags cannot name the directory. */
-function permissionFlags({ directory, host }: Requirements): readonly string[] {
+function permissionFlags({ directory, needs }: Requirements): readonly string[] {
   if (directory?.includes(",")) {
     throw new UsageError(
       "The path of the database's directory has a comma in it, which Deno's permission flags cannot say. Keep it elsewhere, with --backend.",
     );
   }
+  const readable = [directory, needs.certificates].filter((path) => path !== undefined);
   return [
-    ...(directory === undefined ? [] : [`--allow-read=${directory}`, `--allow-write=${directory}`]),
-    ...(host === undefined ? [] : [`--allow-net=${host}`]),
-    `--allow-env=${[...HOME_VARIABLES, ...VARIABLES].join(",")}`,
+    ...needs.unstable.map((feature) => `--unstable-${feature}`),
+    ...(readable.length === 0 ? [] : [`--allow-read=${readable.join(",")}`]),
+    ...(directory === undefined ? [] : [`--allow-write=${directory}`]),
+    ...(needs.hosts.length === 0 ? [] : [`--allow-net=${needs.hosts.join(",")}`]),
+    `--allow-env=${[...HOME_VARIABLES, ...VARIABLES, ...needs.variables].join(",")}`,
   ];
 }
 

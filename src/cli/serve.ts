@@ -49,8 +49,9 @@ function refuse(requirements: Requirements): void {
   );
 }
 
-function placeIn({ directory, host }: Requirements): string {
-  return directory ?? host ?? "memory, until it ends";
+function placeIn({ directory, needs }: Requirements): string {
+  if (directory !== undefined || needs.hosts.length > 0) return directory ?? needs.hosts.join(", ");
+  return needs.unstable.length > 0 ? "Deno KV" : "memory, until it ends";
 }
 
 /** For a person who started it by hand. A client hears nothing of it. */
