@@ -41,7 +41,6 @@ import type {
   Expected,
   Found,
   Gone,
-  Head,
   Held,
   ListPage,
   ListRange,
@@ -52,24 +51,25 @@ import type {
   Replayed,
   RequestDraft,
   RequestRecord,
-  Tombstone,
   Touch,
   Touched,
   Want,
 } from "./backend.ts";
-import { isTombstone, LEFTOVERS as MOST_LEFTOVERS, TIDY_EVERY } from "./records.ts";
+import { LEFTOVERS as MOST_LEFTOVERS, TIDY_EVERY } from "./records.ts";
+import { APPEND } from "./redis/append_script.ts";
 import { toAppend, toCreate, toPlace, toRequest as toRequestArguments, toTouch, toWant } from "./redis/arguments.ts";
 import type { Caller } from "./redis/caller.ts";
 import type { Ears } from "./redis/ears.ts";
+import { REMOVE, TOUCH, TRIM } from "./redis/change_scripts.ts";
+import { CREATE } from "./redis/create_script.ts";
 import { damaged } from "./redis/errors.ts";
 import type { Keys } from "./redis/keys.ts";
 import { open } from "./redis/open.ts";
 import type { RedisBackendOptions } from "./redis/options.ts";
-import type { Script } from "./redis/prelude.ts";
 import { ENTRIES, LOCATE, READ, RECALL } from "./redis/read_scripts.ts";
 import { type Answer, list, toAnswer, toRequest, toStamp } from "./redis/records.ts";
+import type { Script } from "./redis/script.ts";
 import { Users } from "./redis/users.ts";
-import { APPEND, CREATE, REMOVE, TOUCH, TRIM } from "./redis/write_scripts.ts";
 
 export type { RedisBackendOptions } from "./redis/options.ts";
 export type { RedisClient } from "./redis/link.ts";
@@ -109,11 +109,14 @@ class RedisBackend implements Backend {
 
   async read(key: DocumentKey, want: Want, held?: Held): Promise<Found | Absent | Gone> {
     const args = [key.id, ...toWant(want), String(held?.version ?? -1), held?.writeId ?? ""];
-    for (;;) {
-      const answer = await this.#run(READ, key, this.#documentKeys(key), args);
-      if (answer.outcome !== "due") return only(answer, "found", "absent", "gone");
+    const answer = await this.#run(READ, key, this.#documentKeys(key), args);
+    if (answer.outcome !== "due") return only(answer, "found", "absent", "gone");
+    try {
       await this.#users.bury(key.user, [key.id]);
+    } catch {
+      return { outcome: "gone", tombstone: answer.tombstone }; // whoever can write will bury it
     }
+    return only(await this.#run(READ, key, this.#documentKeys(key), args), "found", "absent", "gone");
   }
 
   async entries(key: DocumentKey, after: number | undefined, limit: number): Promise<Found | Absent | Gone> {
@@ -162,8 +165,9 @@ class RedisBackend implements Backend {
   }
 
   async list(user: string, range: ListRange): Promise<ListPage> {
+    const page = await this.#users.list(user, range);
     await this.#tidy(user);
-    return await this.#users.list(user, range);
+    return page;
   }
 
   async findRequest(user: string, id: string): Promise<RequestRecord | undefined> {

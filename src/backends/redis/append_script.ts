@@ -1,0 +1,108 @@
+/**
+ * The script that appends to a journal.
+ *
+ * @module
+ */
+
+import { BASE } from "./lua_base.ts";
+import { JOURNAL } from "./lua_journal.ts";
+import { CHANGES, KEYFRAMES, REQUESTS, WRITE } from "./lua_write.ts";
+import { writing } from "./script.ts";
+
+/**
+ * Appends entries. `KEYS` from the twelfth: one per request, in order. `ARGV`: id, expected version, write id and turn,
+ * bytes, oldest, keyframe version (or empty), write id, bytes and body; then ten for each step: write id (empty: no
+ * entry), writer, body, offset, turn, title, days to live, request id (`=` before it, or empty), fingerprint, meta.
+ */
+export const APPEND = writing(
+  BASE,
+  JOURNAL,
+  WRITE,
+  REQUESTS,
+  KEYFRAMES,
+  CHANGES,
+  `
+local id, version, writeId, turn, bytes, oldest = unpack(ARGV, 1, 6)
+local steps, drafts, requests = (#ARGV - 10) / 10, 0, 11
+local last, replayed
+for step = 1, steps do
+  local at = 10 * step
+  local draft = ARGV[at + 1]
+  if draft ~= '' then
+    drafts = drafts + 1
+    last = draft
+  end
+  if ARGV[at + 8] ~= '' then
+    requests = requests + 1
+    local answer, record = recall(KEYS[requests])
+    -- A record of this very write tells that it was sent twice, which the journal can say better.
+    if record and (record.writeId ~= draft or record.documentId ~= id) then return answer end
+    replayed = replayed or answer
+  end
+end
+
+local now = clock()
+local head, gone = findLive(id, now)
+if not head then return replayed or gone end
+if head.version ~= version or head.writeId ~= writeId or head.turn ~= turn then
+  local since = drafts > 0 and entries(version + 1, version + drafts) or {}
+  if drafts > 0 and #since == drafts and since[drafts][2][WRITE_ID] == last then
+    for i = 1, drafts do since[i] = stamp(since[i]) end
+    return {'appended', toValues(head), since}
+  end
+  return replayed or {'lost', lead(head, entry(tonumber(head.version)), tonumber(version), writeId)}
+end
+
+local seq = call('HGET', USER, 'seq') or 0
+local at = int(math.max(now, tonumber(head.updatedAt)))
+local stamps = {}
+requests = 11
+for step = 1, steps do
+  local draft, writer, body, offset, named, title, ttlDays, request, fingerprint, meta =
+    unpack(ARGV, 10 * step + 1, 10 * step + 10)
+  if draft ~= '' then
+    seq = seq + 1
+    local entryTurn = tonumber(named) > tonumber(head.turn) and named or head.turn
+    local entryVersion = int(head.version + 1)
+    stamps[#stamps + 1] = put(entryVersion, draft, at, entryTurn, writer, int(seq), offset, body)
+    indexTurn(entryTurn, entryVersion)
+    set(head, 'version', entryVersion)
+    set(head, 'writeId', draft)
+    set(head, 'updatedAt', at)
+    set(head, 'writer', writer)
+    set(head, 'turn', entryTurn)
+    if head.firstTurn == '0' then set(head, 'firstTurn', entryTurn) end
+    if title ~= '' then set(head, 'title', string.sub(title, 2)) end
+    setLife(head, ttlDays, at)
+    set(head, 'offset', offset)
+    set(head, 'seq', int(seq))
+  end
+  if request ~= '' then
+    requests = requests + 1
+    remember(KEYS[requests], string.sub(request, 2), fingerprint, meta, id, head, now)
+  end
+end
+if drafts == 0 then return {'appended', toValues(head), stamps} end
+
+set(head, 'bytes', bytes)
+if tonumber(oldest) > tonumber(head.oldest) then set(head, 'oldest', oldest) end
+if ARGV[7] ~= '' then
+  set(head, 'baseVersion', head.version)
+  set(head, 'baseBytes', bytes)
+  set(head, 'baseOffset', head.offset)
+  keep(ARGV[7], ARGV[8], ARGV[9], ARGV[10])
+  reclaim(head.oldest)
+end
+local isRenewed = save()
+call('HSET', USER, 'seq', int(seq))
+call('ZADD', DOCUMENTS, int(seq), id)
+if isRenewed then
+  expire(id, head)
+elseif head.expiresAt then
+  -- These may have come into being just now.
+  for _, key in ipairs({TURNS, FRAMES, STATES}) do call('PEXPIREAT', key, head.expiresAt) end
+end
+tell()
+return {'appended', toValues(head), stamps}
+`,
+);

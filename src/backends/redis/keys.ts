@@ -1,0 +1,93 @@
+/**
+ * Where everything lies in Redis. All keys of one user share a hash tag, so one script can reach them on a cluster.
+ *
+ * | key, after `prefix:{user}:` | holds |
+ * |---|---|
+ * | `user` | HASH: `seq`, `forgotten`, `live` (documents without a tombstone); also the name of the channel |
+ * | `documents` | ZSET: every document and tombstone, by its `seq` |
+ * | `expiry` | ZSET: documents with a time to live, by when it ends |
+ * | `marks` | HASH: of documents with a time to live and of tombstones, what a tombstone tells |
+ * | `graves` | ZSET: tombstones, by when they may be forgotten |
+ * | `requests` | ZSET: request ids, by when they may be forgotten |
+ * | `request:ID` | HASH: what is remembered of a request |
+ * | `head:ID` | HASH: the head |
+ * | `journal:ID` | STREAM: the entry of version 5 is `5-0` |
+ * | `frames:ID` | ZSET: `VERSION BYTES WRITE_ID` of each keyframe, by version |
+ * | `states:ID` | HASH: the body of each keyframe, by version |
+ * | `turns:ID` | ZSET: the last version of each turn, by turn |
+ * | `removed:ID` | HASH: for a minute, the head of what was deleted, so that a deletion sent twice is answered alike |
+ *
+ * Head, journal, frames, states and turns expire by themselves; what a tombstone needs lies outside of them.
+ *
+ * @module
+ */
+
+import type { DocumentKey } from "../backend.ts";
+
+/** The keys below one prefix. */
+export class Keys {
+  /** @param prefix has no braces: the hash tag is the user's. */
+  constructor(readonly prefix: string) {}
+
+  /** `user`, `documents`, `expiry`, `marks`, `graves`: what every script begins with. */
+  user(user: string): string[] {
+    const base = this.#base(user);
+    return [`${base}user`, `${base}documents`, `${base}expiry`, `${base}marks`, `${base}graves`];
+  }
+
+  /** `head`, `journal`, `frames`, `states`, `turns`: all that ends with the document. */
+  document({ user, id }: DocumentKey): string[] {
+    const base = this.#base(user);
+    return [
+      `${base}head:${id}`,
+      `${base}journal:${id}`,
+      `${base}frames:${id}`,
+      `${base}states:${id}`,
+      `${base}turns:${id}`,
+    ];
+  }
+
+  head({ user, id }: DocumentKey): string {
+    return `${this.#base(user)}head:${id}`;
+  }
+
+  removed({ user, id }: DocumentKey): string {
+    return `${this.#base(user)}removed:${id}`;
+  }
+
+  requests(user: string): string {
+    return `${this.#base(user)}requests`;
+  }
+
+  request(user: string, requestId: string): string {
+    return `${this.#base(user)}request:${requestId}`;
+  }
+
+  /** Where a user's writes are told: the name of its first key. */
+  channel(user: string): string {
+    return `${this.#base(user)}user`;
+  }
+
+  /** The pattern of all users' channels, for SCAN. It matches more than {@link Keys.userOf} takes. */
+  get users(): string {
+    return `${this.prefix}:{*}:user`;
+  }
+
+  /** The user of a key that {@link Keys.users} matched. */
+  userOf(key: string): string | undefined {
+    const [start, end] = [`${this.prefix}:{`, "}:user"];
+    if (!key.startsWith(start) || !key.endsWith(end)) return undefined;
+    const encoded = key.slice(start.length, -end.length);
+    if (/[{}]/.test(encoded)) return undefined; // a key of a document whose id looks like this one's end
+    try {
+      return decodeURIComponent(encoded);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Percent-encoded, so a name with braces cannot end the hash tag, and no two names meet. */
+  #base(user: string): string {
+    return `${this.prefix}:{${encodeURIComponent(user)}}:`;
+  }
+}

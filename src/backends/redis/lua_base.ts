@@ -1,0 +1,79 @@
+/**
+ * Lua that every script about documents begins with. Bodies are opaque in it, times come from the server's clock, and every
+ * number is kept as its decimal text.
+ *
+ * @module
+ */
+
+/** The fields of a head, in the order in which they are read and answered. Those that may be absent are answered as nothing. */
+export const HEAD_FIELDS = [
+  "version",
+  "writeId",
+  "expiresAt",
+  "kind",
+  "title",
+  "createdAt",
+  "updatedAt",
+  "writer",
+  "turn",
+  "firstTurn",
+  "ttlDays",
+  "bytes",
+  "oldest",
+  "offset",
+  "baseVersion",
+  "baseBytes",
+  "baseOffset",
+  "seq",
+  "createdSeq",
+] as const;
+
+/** The same, as Lua. */
+export const FIELDS = HEAD_FIELDS.map((name) => `'${name}'`).join(", ");
+
+/** Keys, the clock, heads, and what a document is: alive, gone, past due, or never there. */
+export const BASE = `
+local call = redis.call
+local USER, DOCUMENTS, EXPIRY, MARKS, GRAVES = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local HEAD, JOURNAL, FRAMES, STATES, TURNS = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
+
+local FIELDS = {${FIELDS}}
+
+-- tostring() would write large numbers as 1e+15
+local function int(number)
+  return string.format('%.0f', number)
+end
+
+local function clock()
+  local time = call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local function toValues(head)
+  local values = {}
+  for i, name in ipairs(FIELDS) do values[i] = head[name] or false end
+  return values
+end
+
+-- The head of a live document; or nil, what to answer instead, and whether it is past due and not buried yet.
+local function find(id, now)
+  local values = call('HMGET', HEAD, unpack(FIELDS))
+  local isThere = values[1] -- its version
+  if isThere and not (values[3] and tonumber(values[3]) <= now) then
+    local head = {}
+    for i, name in ipairs(FIELDS) do head[name] = values[i] or nil end
+    return head
+  end
+  local mark = call('HGET', MARKS, id)
+  local seq = call('ZSCORE', DOCUMENTS, id)
+  if not mark or not seq then
+    if isThere or mark or seq then return nil, {'damaged'} end
+    return nil, {'absent'}
+  end
+  local status, goneAt, ttlDays, kind = string.match(mark, '^(%a+) (%d+) (%S+) (.*)$')
+  if status ~= 'live' then return nil, {'gone', status, goneAt, ttlDays, kind, seq} end
+  -- Only its time to live may end a document: one that is lost before was evicted.
+  if tonumber(goneAt) > now then return nil, {'damaged'} end
+  return nil, {'gone', 'expired', goneAt, ttlDays, kind, seq}, true
+end
+`;

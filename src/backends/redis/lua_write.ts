@@ -1,0 +1,170 @@
+/**
+ * Lua that writes. Redis does not roll back: whatever uses it has checked everything before, and begins with what Redis may
+ * refuse.
+ *
+ * @module
+ */
+
+import { REQUEST_MS, TOMBSTONE_MS } from "../records.ts";
+
+/** What every write does: entries, expiry, requests, tombstones, and telling of it. */
+export const WRITE = `
+local DAY_MS, TOMBSTONE_MS, REQUEST_MS = 86400000, ${TOMBSTONE_MS}, ${REQUEST_MS}
+
+local function toTable(flat)
+  local fields = {}
+  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
+  return fields
+end
+
+local function flatten(fields)
+  local flat = {}
+  for name, value in pairs(fields) do
+    flat[#flat + 1] = name
+    flat[#flat + 1] = value
+  end
+  return flat
+end
+
+-- Last of all, and allowed to fail: a user without the right to publish can still write.
+local function tell()
+  redis.pcall('PUBLISH', USER, '')
+end
+
+local function expiryOf(ttlDays, now)
+  return int(now + math.floor(ttlDays * DAY_MS + 0.5))
+end
+
+-- Lets the keys end when the head does, and keeps what its tombstone will tell outside of them.
+local function expire(id, head)
+  for i = 6, 10 do
+    if head.expiresAt then call('PEXPIREAT', KEYS[i], head.expiresAt) else call('PERSIST', KEYS[i]) end
+  end
+  if head.expiresAt then
+    call('ZADD', EXPIRY, head.expiresAt, id)
+    call('HSET', MARKS, id, 'live ' .. head.expiresAt .. ' ' .. head.ttlDays .. ' ' .. head.kind)
+  else
+    call('ZREM', EXPIRY, id)
+    call('HDEL', MARKS, id)
+  end
+end
+
+-- The first write of a script that makes entries: on a server that is full it is refused, and nothing has happened yet.
+local function put(version, writeId, at, turn, writer, seq, offset, body)
+  local id = int(version) .. '-0'
+  local fields = {'writeId', writeId, 'at', at, 'turn', turn, 'writer', writer, 'seq', seq, 'offset', offset}
+  call('XADD', JOURNAL, id, 'writeId', writeId, 'at', at, 'turn', turn, 'writer', writer, 'seq', seq, 'offset', offset,
+    'body', body)
+  return {id, fields}
+end
+
+local function indexTurn(turn, version)
+  if turn == '0' then return end
+  call('ZREMRANGEBYSCORE', TURNS, turn, turn)
+  call('ZADD', TURNS, turn, version)
+end
+
+-- Leaves a tombstone. Begins with letting go of memory, so that it works on a server that is full.
+local function bury(id, status, goneAt, ttlDays, kind, now)
+  call('UNLINK', HEAD, JOURNAL, FRAMES, STATES, TURNS)
+  local seq = call('HINCRBY', USER, 'seq', 1)
+  call('HINCRBY', USER, 'live', -1)
+  call('ZREM', EXPIRY, id)
+  call('ZADD', DOCUMENTS, seq, id)
+  call('ZADD', GRAVES, now + TOMBSTONE_MS, id)
+  call('HSET', MARKS, id, status .. ' ' .. goneAt .. ' ' .. ttlDays .. ' ' .. kind)
+  tell()
+  return {'gone', status, goneAt, ttlDays, kind, int(seq)}
+end
+
+-- The live head; or what to answer, after burying what is past due.
+local function findLive(id, now)
+  local head, gone, isDue = find(id, now)
+  if isDue then gone = bury(id, 'expired', gone[3], gone[4], gone[5], now) end
+  return head, gone
+end
+`;
+
+/** Request ids, for scripts whose eleventh key is the user's index of them. */
+export const REQUESTS = `
+local REQUESTS = KEYS[11]
+
+local function recall(key)
+  local flat = call('HGETALL', key)
+  if #flat > 0 then return {'replayed', flat}, toTable(flat) end
+end
+
+local function remember(key, requestId, fingerprint, meta, id, head, now)
+  local record = {'id', requestId, 'fingerprint', fingerprint, 'meta', meta, 'documentId', id, 'version', head.version,
+    'writeId', head.writeId, 'at', int(now), 'turn', head.turn}
+  if head.ttlDays then
+    record[#record + 1] = 'ttlDays'
+    record[#record + 1] = head.ttlDays
+  end
+  if head.expiresAt then
+    record[#record + 1] = 'expiresAt'
+    record[#record + 1] = head.expiresAt
+  end
+  call('HSET', key, unpack(record))
+  call('PEXPIRE', key, REQUEST_MS)
+  call('ZREMRANGEBYSCORE', REQUESTS, '-inf', now)
+  call('ZADD', REQUESTS, now + REQUEST_MS, requestId)
+  call('PEXPIRE', REQUESTS, REQUEST_MS)
+end
+`;
+
+/** Keyframes, and what goes with the bytes before them. */
+export const KEYFRAMES = `
+local function keep(version, writeId, bytes, state)
+  call('ZREMRANGEBYSCORE', FRAMES, version, version)
+  call('ZADD', FRAMES, version, version .. ' ' .. bytes .. ' ' .. writeId)
+  call('HSET', STATES, version, state)
+end
+
+-- Lets the bytes before the newest keyframe at or before the oldest version go.
+local function reclaim(oldest)
+  local version = frameAt(oldest)
+  if not version then return end
+  local first = entry(tonumber(version))
+  call('XTRIM', JOURNAL, 'MINID', version .. '-0')
+  for _, member in ipairs(call('ZRANGEBYSCORE', FRAMES, '-inf', '(' .. version)) do
+    call('HDEL', STATES, string.match(member, '^%d+'))
+  end
+  call('ZREMRANGEBYSCORE', FRAMES, '-inf', '(' .. version)
+  if first and first[2][TURN] ~= '0' then call('ZREMRANGEBYSCORE', TURNS, '-inf', '(' .. first[2][TURN]) end
+end
+`;
+
+/** Changes of a head, written at once. */
+export const CHANGES = `
+local changes = {}
+
+local function set(head, name, value)
+  if head[name] == value then return end
+  head[name] = value
+  changes[name] = value or false
+end
+
+local function save()
+  local fields, cleared = {}, {}
+  for name, value in pairs(changes) do
+    if value then
+      fields[#fields + 1] = name
+      fields[#fields + 1] = value
+    else
+      cleared[#cleared + 1] = name
+    end
+  end
+  if #fields > 0 then call('HSET', HEAD, unpack(fields)) end
+  if #cleared > 0 then call('HDEL', HEAD, unpack(cleared)) end
+  return changes.expiresAt ~= nil or changes.ttlDays ~= nil
+end
+
+-- 'keep', 'none', or days
+local function setLife(head, ttlDays, now)
+  if ttlDays == 'keep' then return end
+  local days = ttlDays ~= 'none' and ttlDays or nil
+  set(head, 'ttlDays', days)
+  set(head, 'expiresAt', days and expiryOf(days, now))
+end
+`;

@@ -1,0 +1,193 @@
+/**
+ * Replies as the port's records. One that is damaged throws; it is never guessed at.
+ *
+ * @module
+ */
+
+import type { Entry, Keyframe, Stamp } from "../../document/journal.ts";
+import type {
+  Absent,
+  Appended,
+  Exists,
+  Found,
+  Gone,
+  Lost,
+  QuotaReached,
+  Removed,
+  Replayed,
+  Touched,
+} from "../backend.ts";
+import type { Head, RequestRecord, Tombstone } from "../records.ts";
+import { damaged } from "./errors.ts";
+import { HEAD_FIELDS } from "./lua_base.ts";
+
+/** What a script may answer about a document. */
+export type Answer =
+  | Absent
+  | Gone
+  | Found
+  | Appended
+  | Lost
+  | Exists
+  | QuotaReached
+  | Replayed
+  | Touched
+  | Removed
+  /** Past due, and not buried yet. */
+  | { readonly outcome: "due"; readonly tombstone: Tombstone };
+
+/** The outcome, and what belongs to it. @throws {BackendError} if the reply or the record is damaged. */
+export function toAnswer(reply: unknown, id: string): Answer {
+  const [outcome, ...rest] = list(reply);
+  switch (outcome) {
+    case "absent":
+      return { outcome };
+    case "due":
+    case "gone":
+      return { outcome, tombstone: toTombstone(rest, id) };
+    case "found":
+      return toFound(rest, id);
+    case "appended":
+      return { outcome, head: toHead(rest[0], id), stamps: list(rest[1]).map(toStamp) };
+    case "lost":
+    case "exists": {
+      const found = toAnswer(rest[0], id);
+      if (found.outcome !== "found") throw damaged();
+      return { outcome, found };
+    }
+    case "quota":
+      return { outcome, held: number(rest[0]) };
+    case "replayed":
+      return { outcome, record: toRequest(rest[0]) };
+    case "touched":
+    case "removed":
+      return { outcome, head: toHead(rest[0], id) };
+    default:
+      throw damaged();
+  }
+}
+
+function toFound([flat, target, onto, entries]: readonly unknown[], id: string): Found {
+  return {
+    outcome: "found",
+    head: toHead(flat, id),
+    target: target === "held" ? target : target === null ? undefined : toStamp(target),
+    onto: onto === "held" || onto === "nothing" ? onto : toKeyframe(list(onto)),
+    entries: list(entries).map(toEntry),
+  };
+}
+
+/** A head from its fields, in their order. @throws {BackendError} if the record is damaged. */
+export function toHead(reply: unknown, id: string): Head {
+  const values = list(reply);
+  const value = (name: HeadField) => values[HEAD_INDEX[name]];
+  const optional = (name: HeadField) => value(name) === null ? undefined : number(value(name));
+  return {
+    id,
+    kind: text(value("kind")),
+    title: value("title") === null ? undefined : text(value("title")),
+    version: number(value("version")),
+    writeId: text(value("writeId")),
+    createdAt: number(value("createdAt")),
+    updatedAt: number(value("updatedAt")),
+    writer: text(value("writer")),
+    turn: number(value("turn")),
+    firstTurn: number(value("firstTurn")),
+    ttlDays: optional("ttlDays"),
+    expiresAt: optional("expiresAt"),
+    bytes: number(value("bytes")),
+    oldest: number(value("oldest")),
+    offset: number(value("offset")),
+    base: {
+      version: number(value("baseVersion")),
+      bytes: number(value("baseBytes")),
+      offset: number(value("baseOffset")),
+    },
+    seq: number(value("seq")),
+    createdSeq: number(value("createdSeq")),
+  };
+}
+
+type HeadField = typeof HEAD_FIELDS[number];
+
+const HEAD_INDEX = Object.fromEntries(HEAD_FIELDS.map((name, i) => [name, i])) as Record<HeadField, number>;
+
+/** @throws {BackendError} if the record is damaged. */
+export function toTombstone([status, goneAt, ttlDays, kind, seq]: readonly unknown[], id: string): Tombstone {
+  if (status !== "deleted" && status !== "expired") throw damaged();
+  return {
+    id,
+    kind: text(kind),
+    status,
+    goneAt: number(goneAt),
+    ttlDays: ttlDays === "-" ? undefined : number(ttlDays),
+    seq: number(seq),
+  };
+}
+
+/** @throws {BackendError} if the record is damaged. */
+export function toRequest(flat: unknown): RequestRecord {
+  const fields = toFields(flat);
+  const optional = (name: string) => fields.has(name) ? number(fields.get(name)) : undefined;
+  return {
+    id: text(fields.get("id")),
+    fingerprint: text(fields.get("fingerprint")),
+    meta: text(fields.get("meta")),
+    documentId: text(fields.get("documentId")),
+    version: number(fields.get("version")),
+    writeId: text(fields.get("writeId")),
+    at: number(fields.get("at")),
+    turn: number(fields.get("turn")),
+    ttlDays: optional("ttlDays"),
+    expiresAt: optional("expiresAt"),
+  };
+}
+
+/** @throws {BackendError} if the record is damaged. */
+export function toStamp(reply: unknown): Stamp {
+  const [id, fields] = list(reply);
+  const [, writeId, , at, , turn, , writer, , seq, , offset] = list(fields);
+  return {
+    version: number(text(id).split("-")[0]),
+    writeId: text(writeId),
+    at: number(at),
+    turn: number(turn),
+    writer: text(writer),
+    seq: number(seq),
+    offset: number(offset),
+  };
+}
+
+function toEntry(reply: unknown): Entry {
+  return { ...toStamp(reply), body: text(list(list(reply)[1])[13]) };
+}
+
+function toKeyframe([version, writeId, bytes, body]: readonly unknown[]): Keyframe {
+  return { version: number(version), writeId: text(writeId), bytes: number(bytes), body: text(body) };
+}
+
+function toFields(flat: unknown): Map<string, string> {
+  const values = list(flat);
+  const fields = new Map<string, string>();
+  for (let i = 0; i < values.length; i += 2) fields.set(text(values[i]), text(values[i + 1]));
+  return fields;
+}
+
+/** @throws {BackendError} if it is no list. */
+export function list(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw damaged();
+}
+
+/** @throws {BackendError} if it is no text. */
+export function text(value: unknown): string {
+  if (typeof value === "string") return value;
+  throw damaged();
+}
+
+/** @throws {BackendError} if it is no number. */
+export function number(value: unknown): number {
+  const parsed = typeof value === "string" && value !== "" ? Number(value) : value;
+  if (typeof parsed === "number" && !Number.isNaN(parsed)) return parsed;
+  throw damaged();
+}

@@ -1,0 +1,110 @@
+/**
+ * The scripts that concern a user as a whole: what there is, and letting go of it.
+ *
+ * @module
+ */
+
+import { BASE } from "./lua_base.ts";
+import { WRITE } from "./lua_write.ts";
+import { reading, writing } from "./script.ts";
+
+/** Ids with their `seq`, in its order. `ARGV`: direction, from, limit. */
+export const PAGE = reading(
+  BASE,
+  `
+local command, last = 'ZRANGEBYSCORE', '+inf'
+if ARGV[1] == 'down' then command, last = 'ZREVRANGEBYSCORE', '-inf' end
+local ids = call(command, DOCUMENTS, '(' .. ARGV[2], last, 'WITHSCORES', 'LIMIT', 0, ARGV[3])
+return {call('HGET', USER, 'seq') or '0', call('HGET', USER, 'forgotten') or '0', ids}
+`,
+);
+
+/** Heads of some documents, as far as they have not moved on. `KEYS` from the sixth: heads. `ARGV`: id and `seq` of each. */
+export const HEADS = reading(
+  BASE,
+  `
+local now = clock()
+local records = {}
+for i = 1, #ARGV / 2 do
+  local id, seq = ARGV[2 * i - 1], ARGV[2 * i]
+  HEAD = KEYS[5 + i]
+  local head, gone = find(id, now)
+  if call('ZSCORE', DOCUMENTS, id) ~= seq then records[i] = {'moved'}
+  elseif head then records[i] = {'found', toValues(head)}
+  else records[i] = gone end
+end
+return records
+`,
+);
+
+/** Ids of what is past due, and of tombstones that are old enough. `ARGV`: limit. */
+export const LEFTOVERS = reading(
+  BASE,
+  `
+local now = clock()
+local ids = call('ZRANGEBYSCORE', EXPIRY, '-inf', now, 'LIMIT', 0, ARGV[1])
+for _, id in ipairs(call('ZRANGEBYSCORE', GRAVES, '-inf', now, 'LIMIT', 0, ARGV[1] - #ids)) do ids[#ids + 1] = id end
+return ids
+`,
+);
+
+/** Some ids of documents and of requests. The sixth key is the index of the latter. `ARGV`: limit. */
+export const BELONGINGS = reading(`
+return {redis.call('ZRANGE', KEYS[2], 0, ARGV[1] - 1), redis.call('ZRANGE', KEYS[6], 0, ARGV[1] - 1)}
+`);
+
+/** Buries what is past due and forgets old tombstones. `KEYS` from the sixth: five for each id in `ARGV`. Answers how many. */
+export const SWEEP = writing(
+  BASE,
+  WRITE,
+  `
+local now = clock()
+local swept = 0
+for i, id in ipairs(ARGV) do
+  HEAD, JOURNAL, FRAMES, STATES, TURNS = unpack(KEYS, 5 * i + 1, 5 * i + 5)
+  local head, gone, isDue = find(id, now)
+  if isDue then
+    bury(id, 'expired', gone[3], gone[4], gone[5], now)
+    swept = swept + 1
+  elseif not head and tonumber(call('ZSCORE', GRAVES, id) or 'inf') <= now then
+    call('ZREM', GRAVES, id)
+    call('ZREM', DOCUMENTS, id)
+    call('HDEL', MARKS, id)
+    local forgotten = call('HGET', USER, 'forgotten') or 0
+    call('HSET', USER, 'forgotten', int(math.max(gone[6] or 0, forgotten)))
+    swept = swept + 1
+  elseif not head then
+    call('ZREM', EXPIRY, id) -- what was torn by an eviction stays so, and is in nobody's way
+  end
+end
+return {int(swept)}
+`,
+);
+
+/**
+ * Removes some of a user's belongings, and the rest with the last of them. `KEYS[6]`: the index of requests; then six for
+ * each document (the sixth is where it stays after a deletion), then one for each request. `ARGV`: how many documents, their ids,
+ * the requests' ids. Answers how many were alive, and how many belongings are left.
+ */
+export const PURGE = writing(`
+local call = redis.call
+local live = 0
+local documents = tonumber(ARGV[1])
+for i = 1, documents do
+  local id = ARGV[i + 1]
+  local keys = {unpack(KEYS, 6 * i + 1, 6 * i + 6)}
+  local mark = call('HGET', KEYS[4], id)
+  call('UNLINK', unpack(keys))
+  if not mark or string.sub(mark, 1, 5) == 'live ' then live = live + 1 end
+  for index = 2, 5 do call(index == 4 and 'HDEL' or 'ZREM', KEYS[index], id) end
+end
+for i = documents + 2, #ARGV do
+  call('UNLINK', KEYS[6 + 5 * documents + i - 1])
+  call('ZREM', KEYS[6], ARGV[i])
+end
+if live > 0 then call('HINCRBY', KEYS[1], 'live', -live) end
+local left = call('ZCARD', KEYS[2]) + call('ZCARD', KEYS[6])
+if left == 0 then call('UNLINK', unpack(KEYS, 1, 6)) end
+redis.pcall('PUBLISH', KEYS[1], '')
+return {tostring(live), tostring(left)}
+`);
