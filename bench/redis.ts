@@ -1,0 +1,109 @@
+/**
+ * The store on Redis beside the bare client: a server of our own on a free loopback port.
+ *
+ * @module
+ */
+
+import { createClient } from "@redis/client";
+import { append, HandleStore } from "../mod.ts";
+import { startRedis } from "../tests/redis_server.ts";
+import { compare, type Comparison, print } from "./side_by_side.ts";
+
+const user = "alice";
+const KIB = 1024;
+
+/** One write as bare as it can be: the head's fields and an entry, in one script. */
+const RAW = `
+redis.call('HSET', KEYS[1], 'version', ARGV[1], 'writeId', ARGV[2], 'at', ARGV[3], 'writer', ARGV[4])
+redis.call('XADD', KEYS[2], '*', 'writeId', ARGV[2], 'body', ARGV[5])
+return ARGV[1]`;
+
+function text(bytes: number, seed = 0): string {
+  let random = seed + 1;
+  return Array.from({ length: bytes }, () => String.fromCharCode(97 + (random = random * 48271 % 0x7fffffff) % 26))
+    .join("");
+}
+
+if (import.meta.main) {
+  await using server = await startRedis("--appendonly", "yes", "--appendfsync", "everysec");
+  const store = await HandleStore.fromUrl(server.url, { maxStateBytes: 4 * KIB * KIB });
+  const raw = createClient({ url: server.url, RESP: 2, maintNotifications: "disabled" });
+  await raw.connect();
+  const sha = String(await raw.sendCommand(["SCRIPT", "LOAD", RAW]));
+  const write = (body: string, document = "bench") =>
+    raw.sendCommand([
+      "EVALSHA",
+      sha,
+      "2",
+      `raw:{alice}:head:${document}`,
+      `raw:{alice}:journal:${document}`,
+      "7",
+      "abcdefghijklmnop",
+      String(Date.now()),
+      "unknown",
+      body,
+    ]);
+  const results: Comparison[] = [];
+
+  const states = Array.from({ length: 64 }, (_, i) => ({ note: text(KIB, i), turn: i }));
+  const saved = await store.mint("bench", states[0], { user });
+  let version = 1;
+  results.push(
+    await compare(
+      "save of 1 KB | one script: HSET and XADD",
+      {
+        run: async (i) => version = (await store.save(saved, states[i % 64], { user, expectVersion: version })).version,
+      },
+      { run: (i) => write(JSON.stringify([{ op: "replace", path: "/note", value: states[i % 64].note }])) },
+      { runs: 3_000, target: 1.5 },
+    ),
+  );
+
+  const item = text(100);
+  const small = await store.mint("bench", { note: text(KIB), log: [] }, { user });
+  const large = await store.mint("bench", { note: text(1000 * KIB), log: [] }, { user });
+  results.push(
+    await compare("append to 1 MiB | append to 1 KB", {
+      run: () => store.patch(large, [append("log", item)], { user }),
+    }, {
+      run: () => store.patch(small, [append("log", item)], { user }),
+    }, { runs: 3_000, target: 2 }),
+  );
+
+  const head = `raw:{alice}:head:bench`;
+  results.push(
+    await compare("warm get, 1 MiB | HGETALL of a head", { run: () => store.get(large, { user }) }, {
+      run: () => raw.sendCommand(["HGETALL", head]),
+    }, { runs: 5_000, block: 100 }),
+  );
+
+  const documents = await Promise.all(Array.from({ length: 100 }, () => store.mint("bench", { log: [] }, { user })));
+  const body = JSON.stringify([{ op: "add", path: "/log/0", value: item }]);
+  results.push(
+    await compare(
+      "100 appends at once, 100 documents | 100 scripts",
+      {
+        run: () => Promise.all(documents.map((handle) => store.patch(handle, [append("log", item)], { user }))),
+      },
+      { run: () => Promise.all(documents.map((document) => write(body, document))) },
+      { runs: 200, block: 5, target: 1 / 0.7 },
+    ),
+  );
+  print(results);
+
+  const calls = async () => Number(/total_commands_processed:(\d+)/.exec(await server.cli("INFO", "stats"))?.[1]);
+  const bytes = async () => Number(/total_net_output_bytes:(\d+)/.exec(await server.cli("INFO", "stats"))?.[1]);
+  const idle = await calls();
+  const perInfo = await calls() - idle;
+  const [callsBefore, bytesBefore] = [await calls(), await bytes()];
+  for (let i = 0; i < 100; i++) await store.get(large, { user });
+  const [callsAfter, bytesAfter] = [await calls(), await bytes()];
+  console.log(
+    `100 warm gets of 1 MiB: ${
+      callsAfter - callsBefore - 2 * perInfo
+    } commands counted by the server (each script counts the commands it runs), ` +
+      `${bytesAfter - bytesBefore} bytes sent by it, replies to INFO included`,
+  );
+  await store.close();
+  raw.destroy();
+}
