@@ -57,7 +57,7 @@ Deno.test("kv: a deletion while pruned entries are being removed is cleaned up a
   await using site = new KvSite();
   const { backend, kv, other } = await pair(site);
   let head = await mint(backend, TRIP);
-  for (let i = 0; i < 30; i++) head = await write(backend, TRIP, head, Array(50).fill(AARHUS));
+  for (let i = 0; i < 50; i++) head = await write(backend, TRIP, head, Array(60).fill(AARHUS));
   const middle = await find(backend, TRIP, { as: "version", version: 100 });
   assert(middle.target !== undefined && middle.target !== "held");
   const keyframe = { version: 100, writeId: middle.target.writeId, bytes: 2, body: "{}" };

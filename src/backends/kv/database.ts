@@ -11,8 +11,11 @@ export type KvKey = readonly KvKeyPart[];
 
 /** A record, or that there is none: then `versionstamp` is `null`. */
 export interface KvEntry {
+  /** Its name. */
   readonly key: KvKey;
+  /** What it holds; `null` if there is none. */
   readonly value: unknown;
+  /** Another one after each write. */
   readonly versionstamp: string | null;
 }
 
@@ -25,21 +28,30 @@ export type KvSelector =
 
 /** An atomic operation that is being put together. */
 export interface KvAtomic {
+  /** Lets it fail if the record is no longer as it was read. */
   check(check: { key: KvKey; versionstamp: string | null }): KvAtomic;
+  /** Writes a record. */
   set(key: KvKey, value: unknown): KvAtomic;
+  /** Deletes a record. */
   delete(key: KvKey): KvAtomic;
+  /** Does all of it, or nothing if a check fails. */
   commit(): Promise<{ ok: true; versionstamp: string } | { ok: false }>;
 }
 
 /** A database: the part of `Deno.Kv` that is read here. */
 export interface KvDatabase {
+  /** A record as it is now. */
   get(key: KvKey): Promise<KvEntry>;
+  /** Up to ten records as they are at one moment. */
   getMany(keys: readonly KvKey[]): Promise<KvEntry[]>;
+  /** Records in the order of their keys. */
   list(
     selector: KvSelector,
     options: { limit?: number; reverse?: boolean; batchSize?: number },
   ): AsyncIterable<KvEntry>;
+  /** Begins an atomic operation. */
   atomic(): KvAtomic;
+  /** Closes it. Twice throws. */
   close(): void;
 }
 

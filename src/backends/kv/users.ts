@@ -32,7 +32,7 @@ export async function listDocuments(connection: Connection, user: string, range:
     const records = await connection.list(selector, limit, { reverse: direction === "down" });
     const after = await connection.get(keys.user(user));
     const isSteady = before.versionstamp === after.versionstamp;
-    
+    if (!isSteady && attempt < ATTEMPTS) continue;
     const documents: (Head | Tombstone)[] = [];
     for (const { value } of records) {
       const document = readDocument(value);
