@@ -131,8 +131,11 @@ function checked<T>({ text, source }: { text: string; source: string }, check: (
   }
 }
 
+/** The largest state that a message of the protocol can carry. */
+const MOST_STATE_BYTES = 4 * 1024 * 1024;
+
 function toBytes(text: string): number {
   const bytes = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(bytes) && bytes >= 2) return bytes;
-  throw new UsageError("a whole number of bytes is needed, such as 1048576.");
+  if (/^\d+$/.test(text) && bytes >= 2 && bytes <= MOST_STATE_BYTES) return bytes;
+  throw new UsageError(`a whole number of bytes up to ${MOST_STATE_BYTES} is needed, such as 1048576.`);
 }

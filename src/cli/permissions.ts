@@ -48,9 +48,15 @@ export async function requirementsOf(settings: ServeSettings): Promise<Requireme
   return { directory: dirname(resolve(file)), needs, settings: { ...settings, backend } };
 }
 
+/** @throws {UsageError} if it may be read and is empty: no permission helps then. */
 async function homeIsUnknown(): Promise<boolean> {
   const values = await Promise.all(HOME_VARIABLES.map(readVariable));
-  return values.every((value) => value === undefined);
+  if (values.some((value) => value !== undefined)) return false;
+  const states = await Promise.all(
+    HOME_VARIABLES.map((variable) => Deno.permissions.query({ name: "env", variable })),
+  );
+  if (states.some(({ state }) => state !== "granted")) return true;
+  throw new UsageError("HOME is not set, so ~ cannot be found. Set it, or say where to keep state with --backend.");
 }
 
 /** Whether everything that is needed is granted. Never prompts. */

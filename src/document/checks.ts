@@ -109,19 +109,31 @@ export function checkTurnJump(current: number, turn: number | undefined): void {
 /** @throws {InvalidInput} unless it is a whole number of at least `least`. */
 export function checkInteger(field: string, value: unknown, least: number, most = Number.MAX_SAFE_INTEGER): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-  throw new InvalidInput(field, `${field} must be a whole number ${range}.`);
+  const range = least === Number.MIN_SAFE_INTEGER
+    ? ""
+    : most === Number.MAX_SAFE_INTEGER
+    ? ` of at least ${least}`
+    : ` from ${least} to ${most}`;
+  throw new InvalidInput(field, `${field} must be a whole number${range}.`);
 }
 
 /** Milliseconds since 1970. @throws {InvalidInput} unless it is a date, a number of milliseconds or ISO 8601 text. */
 export function checkTime(field: string, value: unknown): number {
-  const time = value instanceof Date
-    ? value.getTime()
-    : typeof value === "number"
-    ? value
-    : typeof value === "string" && /^\d{4}-\d{2}-\d{2}/.test(value)
-    ? Date.parse(value)
-    : NaN;
-  if (Number.isFinite(time)) return time;
-  throw new InvalidInput(field, `${field} must be a time in ISO 8601, such as "2026-07-28T09:30:00Z".`);
+  const time = value instanceof Date ? value.getTime() : typeof value === "string" ? parseTime(value) : value;
+  if (typeof time === "number" && Math.abs(time) <= MAX_TIME) return time;
+  throw new InvalidInput(
+    field,
+    `${field} must be a time in ISO 8601 with its zone, such as "2026-07-28T09:30:00Z", or a date, which begins at 00:00 UTC.`,
+  );
+}
+
+/** The largest time that a date can hold (ECMA-262, "Time Values"). */
+const MAX_TIME = 8.64e15;
+const ISO = /^(\d{4})-(\d{2})-(\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+/** NaN for a time without a zone, which would mean another time on each machine, and for a day that no month has. */
+function parseTime(text: string): number {
+  const [, year, month, day] = ISO.exec(text) ?? [];
+  const date = new Date(`${year}-${month}-${day}T00:00:00Z`);
+  return date.getUTCDate() === Number(day) ? Date.parse(text) : NaN;
 }

@@ -181,9 +181,11 @@ class Compiler {
 
   #object(target: JsonValue): JsonObject {
     if (isObject(target)) return target;
-    const advice = isArray(target) && target.length > 0
-      ? `Give the path of an item, such as ${quote(this.#at("0"))}.`
-      : "";
+    const advice = !isArray(target)
+      ? ""
+      : target.some(isObject)
+      ? `Give the path of an item that is an object, such as ${quote(this.#at(String(target.findIndex(isObject))))}.`
+      : "Items of an array are not set by a key: append and remove them, or save the state as a whole.";
     return this.#fail(
       "expected_object",
       `${this.#here()} is ${a(target)}, but ${this.op.op} needs an object. ${advice}`,

@@ -80,6 +80,10 @@ export interface StaleDetails {
   readonly conflicts?: readonly Conflict[];
   /** The version that the writer started from is no longer retained. */
   readonly reason?: "base_pruned";
+  /** How many of the changes since there was no room for, or are no longer retained. */
+  readonly changesOmitted?: number;
+  /** What was tried, where it was not a save. */
+  readonly tried?: "restore" | "delete";
 }
 
 /** The document moved on since the version that the writer had read. Nothing was changed. */
@@ -94,22 +98,27 @@ export class StaleWrite extends StateError<"stale_write"> {
     super(
       "stale_write",
       `Version ${expectedVersion} is no longer current: the document is now at version ${current.version}, written by ` +
-        `${current.lastWriter} at ${current.updatedAt}. Nothing was changed. ${advice(details)}`,
+        `${current.lastWriter} at ${current.updatedAt}. Nothing was changed. ${advice(details, current.version)}`,
       {
         expected_version: expectedVersion,
         current: { ...toWireMetadata(current), state: current.state },
         changes,
-        ...details,
+        changes_omitted: details.changesOmitted || undefined,
+        conflicts: details.conflicts,
+        reason: details.reason,
       },
     );
   }
 }
 
-function advice({ conflicts, reason }: StaleDetails): string {
+function advice({ conflicts, reason, tried }: StaleDetails, version: number): string {
+  if (tried !== undefined) {
+    return `Look at what was written since; if you still want to ${tried}, do it with expect_version ${version}.`;
+  }
   if (conflicts !== undefined) {
     const paths = conflicts.slice(0, 5).map(({ path }) => JSON.stringify(path)).join(", ");
     return `Both sides changed ${paths}${conflicts.length > 5 ? ", …" : ""}: decide on these, ` +
-      "apply your change to the current state, and save again.";
+      `apply your change to the current state, and save again with expect_version ${version}.`;
   }
   if (reason === "base_pruned") {
     return "The version you started from is no longer retained, so the edits cannot be merged: " +

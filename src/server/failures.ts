@@ -44,7 +44,8 @@ function cutPayload(error: StateError, budget: number): Record<string, unknown> 
 }
 
 function stalePayload(error: StaleWrite, budget: number): Record<string, unknown> {
-  const { current, changes, details: { conflicts, reason } } = error;
+  const { current, changes, details } = error;
+  const { conflicts, reason } = details;
   const { state } = current;
   const payload = {
     code: error.code,
@@ -59,7 +60,7 @@ function stalePayload(error: StaleWrite, budget: number): Record<string, unknown
   };
   const room = budget - jsonCost({ ok: false, error: { ...payload, changes: [], changes_omitted: 1000 } });
   const told = fitEntries(changes, room, "newest");
-  const omitted = changes.length - told.length;
+  const omitted = changes.length - told.length + (details.changesOmitted ?? 0);
   return { ...payload, changes: told, ...(omitted > 0 ? { changes_omitted: omitted } : {}) };
 }
 

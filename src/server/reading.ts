@@ -8,8 +8,8 @@ import { isArray, isObject, type JsonValue } from "../document/json.ts";
 import { type Path, toPointer } from "../document/path.ts";
 import { fits, jsonCost, outlineWithin } from "./budget.ts";
 
-/** The longest answer that a call may ask for. */
-export const MAX_LOAD_CHARS = 500_000;
+/** The longest answer that a call may ask for: the largest state that is allowed by default fits, whatever its characters. */
+export const MAX_LOAD_CHARS = 2_200_000;
 const NEXT_CHARS = 700;
 
 /** What was asked for, and how much room there is for it. */
@@ -45,9 +45,7 @@ function nextCall({ handle, value, tokens, version }: Asked, cost: number): stri
   const one = toPointer([...tokens, part ?? ""]);
   const call = (more: object) => `state_load ${JSON.stringify({ handle, ...more, ...past })}`;
   const hints: string[] = [];
-  if (part !== undefined) {
-    hints.push(`Read a part, such as ${call({ path: one.length <= 200 ? one : "…" })}.`);
-  }
+  if (part !== undefined && one.length <= 200) hints.push(`Read a part, such as ${call({ path: one })}.`);
   if (cost + 12_000 <= MAX_LOAD_CHARS) {
     const here = toPointer(tokens);
     const most = Math.ceil((cost + 4_000) / 1_000) * 1_000;

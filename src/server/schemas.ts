@@ -27,8 +27,8 @@ export const limit = (most: number, usual: number) =>
   number.meta({ type: "integer", minimum: 1, maximum: most, description: `At most so many. Default ${usual}.` });
 /** What makes a call safe to send twice. */
 export const requestId = text.meta({
-  maxLength: 200,
-  description: "Any unique text, if you may have to send this call again: the second one answers the first result.",
+  description:
+    "Any unique text of up to 200 bytes, if you may have to send this call again: the second one answers the first result.",
 }).optional();
 /** A time to live. */
 export const ttlDays = number.meta({
@@ -42,7 +42,7 @@ export const kind = text.meta({
   description: "What sort of document it is: lower-case letters, digits and hyphens, such as research or cart.",
 });
 /** What a person would call it. */
-export const title = text.meta({ maxLength: 256, description: "What a person would call it. Lists show it." });
+export const title = text.meta({ description: "What a person would call it, up to 256 bytes. Lists show it." });
 /** Where in a state. */
 export const path = text.describe(
   "Where in the state: dotted (profile.tags.0) or a JSON Pointer (/profile/tags/0). Absent: all of it.",

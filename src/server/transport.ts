@@ -7,6 +7,7 @@
 
 import process from "node:process";
 import {
+  INVALID_REQUEST,
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -17,6 +18,8 @@ import {
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/server";
+
+const NEWLINE = 10;
 
 /** The transport of one connection, which is the process's own. */
 export class StdioTransport implements Transport {
@@ -30,6 +33,7 @@ export class StdioTransport implements Transport {
   readonly #unanswered = new Set<RequestId>();
   #onAnswered: (() => void) | undefined;
   #isClosed = false;
+  #isSkipping = false;
 
   constructor() {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -85,10 +89,16 @@ export class StdioTransport implements Transport {
   }
 
   readonly #read = (chunk: Uint8Array): void => {
+    const rest = this.#isSkipping ? this.#skip(chunk) : chunk;
+    if (rest === undefined) return;
     try {
-      this.#buffer.append(chunk as Parameters<ReadBuffer["append"]>[0]);
+      this.#buffer.append(rest as Parameters<ReadBuffer["append"]>[0]);
     } catch (error) {
-      this.#fail(error); // one message is larger than any may be; what follows it cannot be told apart
+      // One message is larger than any may be: it is passed over, up to its end.
+      this.#refuse(INVALID_REQUEST, "The message is too large.", error);
+      this.#buffer.clear();
+      this.#isSkipping = true;
+      this.#read(rest);
       return;
     }
     for (;;) {
@@ -97,10 +107,25 @@ export class StdioTransport implements Transport {
         if (message === null) return;
         this.#receive(message);
       } catch (error) {
-        this.onerror?.(toError(error)); // one line that is no message; the next one may be
+        // One line that is no message; the next one may be. What is no JSON at all does not get here.
+        this.#refuse(INVALID_REQUEST, "The line is no JSON-RPC message.", error);
       }
     }
   };
+
+  /** What follows the end of a line; `undefined` while that is not there. */
+  #skip(chunk: Uint8Array): Uint8Array | undefined {
+    const end = chunk.indexOf(NEWLINE);
+    if (end === -1) return undefined;
+    this.#isSkipping = false;
+    return chunk.subarray(end + 1);
+  }
+
+  /** Answers what cannot be told whose request it is (JSON-RPC 2.0, section 5: the id is null then). */
+  #refuse(code: number, message: string, error: unknown): void {
+    this.onerror?.(toError(error));
+    process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } })}\n`);
+  }
 
   #receive(message: JSONRPCMessage): void {
     // A subscription is answered only when it ends, so it is not waited for.

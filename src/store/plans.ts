@@ -18,7 +18,7 @@ import type { Current } from "./cache.ts";
 import type { Reader } from "./reader.ts";
 import { toChange, toSnapshot } from "./snapshots.ts";
 
-/** How many of the changes since the expected version a stale writer is told. */
+/** How many of the changes since the expected version a stale writer is told, the newest. */
 const CHANGES_TOLD = 100;
 
 /** What a write comes to. */
@@ -70,7 +70,7 @@ export function ahead(expected: number, version: number): InvalidInput {
 export function planRestore(reader: Reader, key: DocumentKey, version: number, expected: number): Planner {
   return async (current) => {
     if (expected > current.folded.version) throw ahead(expected, current.folded.version);
-    if (expected < current.folded.version) return await refuse(reader, key, current, expected);
+    if (expected < current.folded.version) return await refuse(reader, key, current, expected, { tried: "restore" });
     const old = await reader.version(key, { as: "version", version });
     return replace(current.folded, old.folded.state);
   };
@@ -110,15 +110,17 @@ export async function refuse(
   expected: number,
   details: StaleWrite["details"] = {},
 ): Promise<never> {
-  throw new StaleWrite(expected, snapshotOf(current), await changesSince(reader, key, expected), details);
+  const changes = await changesSince(reader, key, expected);
+  const changesOmitted = Math.max(0, current.folded.version - expected - changes.length);
+  throw new StaleWrite(expected, snapshotOf(current), changes, { ...details, changesOmitted });
 }
 
 function snapshotOf({ head, folded, stamp }: Current): Snapshot {
   return toSnapshot(head, folded, stamp);
 }
 
+/** The newest of what was written after a version, as far as it is retained. */
 async function changesSince(reader: Reader, key: DocumentKey, version: number): Promise<readonly Change[]> {
-  const answer = await reader.backend.entries(key, version, CHANGES_TOLD);
-  if (answer.outcome !== "found" || version + 1 < answer.head.oldest) return [];
-  return answer.entries.map(toChange);
+  const answer = await reader.backend.entries(key, undefined, CHANGES_TOLD);
+  return answer.outcome === "found" ? answer.entries.filter((entry) => entry.version > version).map(toChange) : [];
 }

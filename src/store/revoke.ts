@@ -46,7 +46,7 @@ export async function revoke(reader: Reader, key: DocumentKey, options: RevokeOp
       if (expected !== undefined && expected > head.version) {
         throw ahead(expected, head.version);
       }
-      return await refuse(reader, key, await reader.current(key), expected ?? head.version);
+      return await refuse(reader, key, await reader.current(key), expected ?? head.version, { tried: "delete" });
     }
   }
 }

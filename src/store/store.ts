@@ -25,7 +25,7 @@ import {
   checkWriteTurn,
 } from "../document/checks.ts";
 import { create } from "./create.ts";
-import { holdToKind, type StandardSchema, typedKind, type TypedKind } from "./kind.ts";
+import { holdToKind, type StandardSchema, type TypedKind, typedKind } from "./kind.ts";
 import {
   type ChangesOptions,
   type GetOptions,

@@ -100,7 +100,8 @@ export function retentionCases(contract: StoreCase): void {
       StaleWrite,
     );
     assertEquals([error.details.reason, error.toPayload().reason], ["base_pruned", "base_pruned"]);
-    assertEquals([error.changes, error.current.version], [[], 6]);
+    assertEquals(error.changes.map(({ version }) => version), [5, 6]);
+    assertEquals([error.toPayload().changes_omitted, error.current.version], [1, 6]);
     const merged = await store.save(handle, { ...(await store.get(handle, { ...alice, version: 5 })).state, note: 1 }, {
       ...alice,
       expectVersion: 5,

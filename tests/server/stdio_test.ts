@@ -113,7 +113,9 @@ Deno.test("every byte of output is JSON-RPC, whatever the input", async () => {
   await server.request(5, "logging/setLevel", { level: "debug" });
   server.kill("SIGTERM");
   assertEquals((await server.finish()).code, 0);
-  assertEquals(server.messages().length, 6);
+  const codes = server.messages().filter(({ id }) => id === null).map(({ error }) => error?.code);
+  assertEquals(server.messages().length - codes.length, 6);
+  assertEquals(new Set(codes), new Set([-32600]));
 });
 
 Deno.test("a call nested 20,000 levels deep is refused in both eras", async () => {
@@ -139,4 +141,14 @@ Deno.test("a client of 2026-07-28 may leave out who it is", async () => {
     readText(await server.request(id, "tools/call", { _meta: MODERN, name, arguments: args }));
   const { handle } = await call(1, "state_save", { kind: "cart", state: {} });
   assertEquals((await call(2, "state_load", { handle })).last_writer, "unknown");
+});
+
+Deno.test("a line that is larger than any may be is passed over, and the next one is answered", async () => {
+  await using home = emptyHome();
+  await using server = new ServerProcess({ home: home.path });
+  await server.initialize();
+  await server.send(`{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"${"a".repeat(11 * 1024 * 1024)}"}}`);
+  const { result } = await server.request(2, "tools/list", {});
+  assert(Array.isArray(result?.tools));
+  assertEquals(server.messages().filter(({ id }) => id === null).map(({ error }) => error?.code), [-32600]);
 });

@@ -29,11 +29,17 @@ export interface NodeRedis {
   on(event: "error" | "end" | "terminated", listener: () => void): unknown;
 }
 
+/**
+ * Made once: for each new set of options `createClient` builds a class of some hundred commands anew, which holds the
+ * process up for 50 ms and more.
+ */
+let factory: Promise<(options: object) => NodeRedis> | undefined;
+
 /** Connects, or rejects with {@link Unanswered} or the server's refusal. */
 export async function connect(server: Server, timeoutMs: number): Promise<NodeRedis> {
-  const { createClient } = await import("@redis/client");
+  factory ??= import("@redis/client").then(({ RedisClient }) => RedisClient.factory({ RESP: 2 }));
   const { host, port, username, password, database, tls } = server;
-  const client: NodeRedis = createClient({
+  const client = (await factory)({
     socket: {
       host,
       port,

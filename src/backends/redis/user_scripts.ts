@@ -8,32 +8,27 @@ import { BASE } from "./lua_base.ts";
 import { WRITE } from "./lua_write.ts";
 import { reading, writing } from "./script.ts";
 
-/** Ids with their `seq`, in its order. `ARGV`: direction, from, limit. */
+/**
+ * Documents in the order of `seq`, as of one moment, as far as their heads are among the keys: in full only when they are
+ * known beforehand. `KEYS` from the sixth: heads. `ARGV`: direction, from, limit, then the id of each head.
+ */
 export const PAGE = reading(
   BASE,
   `
+local heads = {}
+for i = 4, #ARGV do heads[ARGV[i]] = KEYS[i + 2] end
 local command, last = 'ZRANGEBYSCORE', '+inf'
 if ARGV[1] == 'down' then command, last = 'ZREVRANGEBYSCORE', '-inf' end
-local ids = call(command, DOCUMENTS, '(' .. ARGV[2], last, 'WITHSCORES', 'LIMIT', 0, ARGV[3])
-return {call('HGET', USER, 'seq') or '0', call('HGET', USER, 'forgotten') or '0', ids}
-`,
-);
-
-/** Heads of some documents, as far as they have not moved on. `KEYS` from the sixth: heads. `ARGV`: id and `seq` of each. */
-export const HEADS = reading(
-  BASE,
-  `
+local members = call(command, DOCUMENTS, '(' .. ARGV[2], last, 'WITHSCORES', 'LIMIT', 0, ARGV[3])
 local now = clock()
 local records = {}
-for i = 1, #ARGV / 2 do
-  local id, seq = ARGV[2 * i - 1], ARGV[2 * i]
-  HEAD = KEYS[5 + i]
-  local head, gone = find(id, now)
-  if call('ZSCORE', DOCUMENTS, id) ~= seq then records[i] = {'moved'}
-  elseif head then records[i] = {'found', toValues(head)}
-  else records[i] = gone end
+for i = 1, #members, 2 do
+  HEAD = heads[members[i]]
+  if not HEAD then break end
+  local head, gone = find(members[i], now)
+  records[#records + 1] = head and {'found', toValues(head)} or gone
 end
-return records
+return {call('HGET', USER, 'seq') or '0', call('HGET', USER, 'forgotten') or '0', members, records}
 `,
 );
 

@@ -7,12 +7,12 @@
  */
 
 import type { ListPage, ListRange } from "../backend.ts";
-import type { Head, Tombstone } from "../records.ts";
+import { type Head, isTombstone, type Tombstone } from "../records.ts";
 import { BackendError } from "../../document/errors.ts";
 import type { Caller } from "./caller.ts";
 import type { Keys } from "./keys.ts";
 import { list, number, text, toHead, toTombstone } from "./records.ts";
-import { BELONGINGS, HEADS, LEFTOVERS, PAGE, PURGE, SWEEP } from "./user_scripts.ts";
+import { BELONGINGS, LEFTOVERS, PAGE, PURGE, SWEEP } from "./user_scripts.ts";
 
 /** How many documents one script looks at, so that others can come between. */
 const CHUNK = 256;
@@ -39,22 +39,18 @@ export class Users {
 
   /** A page of a user's documents, in the order of `seq`. */
   async list(user: string, { direction, from, limit, tombstones }: ListRange): Promise<ListPage> {
-    const keys = this.#keys.user(user);
-    const [seq, forgotten, found] = list(await this.#caller.run(PAGE, keys, [direction, String(from), String(limit)]));
-    const members = list(found).map(text);
-    const documents: (Head | Tombstone)[] = [];
-    for (let i = 0; i < members.length; i += 2 * CHUNK) {
-      const chunk = members.slice(i, i + 2 * CHUNK);
-      const ids = chunk.filter((_, index) => index % 2 === 0);
-      const heads = ids.map((id) => this.#keys.head({ user, id }));
-      const records = list(await this.#caller.run(HEADS, [...keys, ...heads], chunk));
-      for (const [index, record] of records.entries()) {
-        const document = readable(record, ids[index]);
-        if (document !== undefined && (tombstones || !("status" in document))) documents.push(document);
-      }
+    const first = await this.#page(user, direction, from, Math.min(limit, CHUNK));
+    const documents = [...first.documents];
+    let { next, count } = first;
+    while (next !== undefined && count < limit) {
+      const page = await this.#page(user, direction, next, Math.min(limit - count, CHUNK));
+      documents.push(...page.documents);
+      count += page.count;
+      next = page.next;
     }
-    const page = { documents, seq: number(seq), forgotten: number(forgotten) };
-    return members.length < 2 * limit ? page : { ...page, next: number(members[members.length - 1]) };
+    const { seq, forgotten } = first;
+    const wanted = tombstones ? documents : documents.filter((document) => !isTombstone(document));
+    return { documents: wanted, seq, forgotten, ...(next === undefined ? {} : { next }) };
   }
 
   /** Buries past due documents and forgets old tombstones of a user. Answers how many. Redis forgets requests by itself. */
@@ -107,6 +103,35 @@ export class Users {
     }
   }
 
+  /**
+   * Part of a page, as of one moment: without `next` there was nothing else in its direction then. Which heads to look at
+   * is only known from a look before; meanwhile some may have moved up, but no new ones come in between.
+   */
+  async #page(user: string, direction: ListRange["direction"], from: number, limit: number): Promise<Part> {
+    const keys = this.#keys.user(user);
+    const look = async (from: number, ids: readonly string[]) => {
+      const heads = ids.map((id) => this.#keys.head({ user, id }));
+      const args = [direction, String(from), String(limit), ...ids];
+      const [seq, forgotten, members, records] = list(await this.#caller.run(PAGE, [...keys, ...heads], args));
+      const found = list(members).map(text);
+      return { seq: number(seq), forgotten: number(forgotten), records: list(records), ...unzip(found) };
+    };
+    let part = await look(from, []);
+    // What moves above this place later is not looked for further down: who walks down meets it on the way up.
+    const { seq } = part;
+    const place = direction === "down" ? Math.min(from, seq + 1) : from;
+    while (part.ids.length > 0 && part.records.length === 0) part = await look(place, part.ids);
+    const { ids, seqs, records, forgotten } = part;
+    const isAll = ids.length < limit && records.length === ids.length;
+    return {
+      documents: records.flatMap((record, i) => readable(record, ids[i]) ?? []),
+      count: records.length,
+      seq: direction === "down" ? seq : part.seq,
+      forgotten,
+      ...(isAll ? {} : { next: seqs[records.length - 1] }),
+    };
+  }
+
   /** All users there are, some perhaps twice. */
   async *#all(): AsyncGenerator<string> {
     for (const node of await this.#caller.nodes()) {
@@ -124,7 +149,18 @@ export class Users {
   }
 }
 
-/** A document that has not moved on. A damaged record must not hide the others. */
+interface Part extends ListPage {
+  /** How many records it went through, unreadable ones included. */
+  readonly count: number;
+}
+
+/** Ids and sequence numbers, which come by turns. */
+function unzip(members: readonly string[]): { ids: string[]; seqs: number[] } {
+  const ids = members.filter((_, i) => i % 2 === 0);
+  return { ids, seqs: members.filter((_, i) => i % 2 === 1).map(number) };
+}
+
+/** A damaged record must not hide the others. */
 function readable(record: unknown, id: string): Head | Tombstone | undefined {
   try {
     const [outcome, ...rest] = list(record);

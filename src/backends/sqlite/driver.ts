@@ -38,10 +38,14 @@ export class Connection {
   readonly #statements = new Map<string, SqliteStatement>();
   readonly #database: SqliteDatabase;
   readonly #maxContentionMs: number;
+  readonly #isInPlace: () => boolean;
   #steps = 0;
+  #seenInPlaceAt = 0;
 
-  constructor(database: SqliteDatabase, maxContentionMs: number) {
+  /** @param isInPlace whether the path still leads to the file that is open: one that was removed takes writes, and loses them. */
+  constructor(database: SqliteDatabase, maxContentionMs: number, isInPlace: () => boolean = () => true) {
     this.#database = database;
+    this.#isInPlace = isInPlace;
     this.#maxContentionMs = maxContentionMs;
   }
 
@@ -88,16 +92,33 @@ export class Connection {
   }
 
   /** Runs `step` on one consistent view of the database. */
-  read<T>(step: () => T): Promise<T> {
-    return this.#retrying(() => this.#transaction("BEGIN", step));
+  async read<T>(step: () => T): Promise<T> {
+    this.#lookNowAndThen();
+    return await this.#retrying(() => this.#transaction("BEGIN", step));
   }
 
   /** Runs a single statement, which is consistent by itself. */
-  single<T>(step: () => T): Promise<T> {
-    return this.#retrying(step);
+  async single<T>(step: () => T): Promise<T> {
+    this.#lookNowAndThen();
+    return await this.#retrying(step);
+  }
+
+  /** A reader may be late to notice, a writer may not. */
+  #lookNowAndThen(): void {
+    if (Date.now() - this.#seenInPlaceAt >= LOOK_EVERY_MS) this.#look();
+  }
+
+  #look(): void {
+    if (!this.#isInPlace()) {
+      throw new BackendError(
+        "The database file was removed or replaced while it was open. Nothing was changed: restart the server.",
+      );
+    }
+    this.#seenInPlaceAt = Date.now();
   }
 
   #transaction<T>(begin: string, step: () => T): T {
+    if (begin !== "BEGIN") this.#look();
     this.run(begin);
     let committing = false;
     try {
@@ -146,6 +167,8 @@ export class Connection {
   }
 }
 
+/** How often a reader looks whether the file is still in its place, in milliseconds. */
+const LOOK_EVERY_MS = 100;
 const SQLITE_IOERR = 10;
 
 /** What each primary result code (https://www.sqlite.org/rescode.html) means to a caller. */
@@ -186,8 +209,14 @@ export function toBackendError(error: unknown): unknown {
   if (code !== undefined) {
     return new BackendError(MESSAGES[code] ?? `SQLite failed with code ${code}.`, { cause: error });
   }
-  if (error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.PermissionDenied) {
+  if (error instanceof Deno.errors.NotCapable) {
     return new BackendError("Deno was not given permission to read and write the database.", { cause: error });
+  }
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return new BackendError(
+      "The system does not let this user read and write the database: check the owner and the mode of it and its directory.",
+      { cause: error },
+    );
   }
   if (error instanceof Error && /not open|closed/.test(error.message)) {
     return new BackendError("The store is closed.", { cause: error });

@@ -31,7 +31,8 @@ export async function openDatabase(options: SqliteBackendOptions): Promise<Conne
   const { path = ":memory:", synchronous = "full", maxContentionMs = 5000 } = options;
   const database = options.database ?? await openFile(path);
   try {
-    const connection = new Connection(database, maxContentionMs);
+    const isInPlace = options.database === undefined ? watchPlace(path) : undefined;
+    const connection = new Connection(database, maxContentionMs, isInPlace);
     await connection.single(() => {
       connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
       checkIntegers(connection);
@@ -59,6 +60,22 @@ async function openFile(path: string): Promise<SqliteDatabase> {
   } catch (error) {
     throw toBackendError(error);
   }
+}
+
+/** Tells whether a path still leads to the file that it leads to now. Where files have no number, it always does. */
+function watchPlace(path: string): (() => boolean) | undefined {
+  if (path === ":memory:") return undefined;
+  const { dev, ino } = Deno.statSync(path);
+  if (ino === null) return undefined;
+  return () => {
+    try {
+      const now = Deno.statSync(path);
+      return now.ino === ino && now.dev === dev;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return false;
+      throw error;
+    }
+  };
 }
 
 /** `@db/sqlite` cuts integers to 32 bits unless told otherwise, which would damage a journal silently. */

@@ -7,12 +7,13 @@
 import { z } from "zod";
 import { InvalidInput } from "../../document/errors.ts";
 import { parsePath, resolvePath, toPointer } from "../../document/path.ts";
-import { checkInteger } from "../../document/checks.ts";
+import { checkInteger, checkTime } from "../../document/checks.ts";
 import { type Answer, described } from "../answers.ts";
 import { jsonCost } from "../budget.ts";
 import { fitEntries } from "../entries.ts";
 import { MAX_LOAD_CHARS, toReading } from "../reading.ts";
 import * as schema from "../schemas.ts";
+import { toIso } from "../../store/snapshots.ts";
 import { defineTool } from "../tool.ts";
 
 /** A state, a part of it, or its outline; now or as of then. */
@@ -55,7 +56,8 @@ export const load = defineTool({
     const tokens = parsePath(path);
     const snapshot = await store.get(handle, { user, version, turn, at });
     const value = resolvePath(snapshot.state, tokens);
-    const asOf = Object.entries({ version, turn, at }).filter(([, value]) => value !== undefined);
+    const time = at === undefined ? undefined : toIso(checkTime("at", at));
+    const asOf = Object.entries({ version, turn, at: time }).filter(([, value]) => value !== undefined);
     const isPast = asOf.length > 0;
     const head: Answer = {
       ...described(snapshot),
