@@ -103,6 +103,6 @@ Deno.test("the package name in the checkout starts the server", async () => {
   await using home = emptyHome();
   const checkout = new URL("../..", import.meta.url).pathname;
   const flags = documentedFlags(home.path).join(" ");
-  const line = `deno run -q --no-lock ${flags} jsr:@mcpstate/server`;
+  const line = `deno run -q --cached-only ${flags} jsr:@mcpstate/server`;
   assertMinted(await runLine(line, home.path, MINT_AND_GO, checkout));
 });
