@@ -20,7 +20,7 @@ import type {
 } from "../backend.ts";
 import { Stage } from "./bodies.ts";
 import type { Connection } from "./connection.ts";
-import { touchedHead } from "./heads.ts";
+import { touchedHead } from "../heads.ts";
 import { findStamp, leadTo } from "./read.ts";
 import { load, PASSING, runStep } from "./step.ts";
 import { addKeyframe, addRequest, bury, findLive, putHead, reclaim } from "./write.ts";

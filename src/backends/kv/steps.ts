@@ -23,7 +23,7 @@ import type {
 import { isPastDue, toExpired } from "../records.ts";
 import { Stage } from "./bodies.ts";
 import type { Connection } from "./connection.ts";
-import { advancedHead, firstHead } from "./heads.ts";
+import { advancedHead, firstHead } from "../heads.ts";
 import { findRun, findStamp, leadTo } from "./read.ts";
 import { load, runStep, type Step } from "./step.ts";
 import type { Buried, Live, StoredText } from "./values.ts";

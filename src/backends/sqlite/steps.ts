@@ -15,7 +15,6 @@ import type {
   Exists,
   Expected,
   Gone,
-  Head,
   Held,
   Lost,
   QuotaReached,
@@ -25,13 +24,13 @@ import type {
   Touch,
   Touched,
 } from "../backend.ts";
-import { expiryOf, isPastDue, isTombstone, LEFTOVERS, toExpired } from "../records.ts";
+import { advancedHead, firstHead, touchedHead } from "../heads.ts";
+import { isPastDue, isTombstone, LEFTOVERS, toExpired } from "../records.ts";
 import type { Connection } from "./driver.ts";
 import { findDocument, findStamp, leadTo, type LiveRow } from "./read.ts";
 import { number } from "./rows.ts";
 import { sweepUser, tidy } from "./users.ts";
 import {
-  advanceHead,
   bury,
   findRequest,
   forgetTombstone,
@@ -48,9 +47,10 @@ import {
 export function createStep(
   connection: Connection,
   key: DocumentKey,
-  { kind, entry, bytes, request, quota }: Creation,
+  creation: Creation,
   now: number,
 ): Appended | Exists | QuotaReached | Replayed {
+  const { entry, request, quota } = creation;
   const replayed = replay(connection, key.user, [request]);
   if (replayed !== undefined) return replayed;
   const there = findDocument(connection, key);
@@ -67,29 +67,9 @@ export function createStep(
     forgetTombstone(connection, key.user, there.doc, tombstone.seq);
   }
   const seq = takeSeq(connection, key.user, 1, 1);
-  const { writeId, writer, body, offset, turn = 0, title } = entry;
-  const ttlDays = entry.ttlDays ?? undefined;
+  const { writeId, writer, body, offset, turn = 0 } = entry;
   const stamp: Stamp = { version: 1, writeId, at: now, turn, writer, seq, offset };
-  const head: Head = {
-    id: key.id,
-    kind,
-    title,
-    version: 1,
-    writeId,
-    createdAt: now,
-    updatedAt: now,
-    writer,
-    turn,
-    firstTurn: turn,
-    ttlDays,
-    expiresAt: expiryOf(ttlDays, now),
-    bytes,
-    oldest: 1,
-    offset,
-    base: { version: 1, bytes, offset },
-    seq,
-    createdSeq: seq,
-  };
+  const head = firstHead(key.id, creation, stamp);
   const doc = insertHead(connection, key.user, head);
   insertEntry(connection, doc, stamp, body);
   if (request !== undefined) insertRequest(connection, key, request, head, now);
@@ -133,7 +113,7 @@ export function appendStep(
       const version = head.version + 1;
       const stamp: Stamp = { version, writeId, at, turn: Math.max(turn, head.turn), writer, seq: seq++, offset };
       insertEntry(connection, row.doc, stamp, entry.body);
-      head = advanceHead(head, entry, stamp);
+      head = advancedHead(head, entry, stamp);
       stamps.push(stamp);
     }
     if (request !== undefined) insertRequest(connection, key, request, head, at);
@@ -170,20 +150,7 @@ export function touchStep(
 ): Touched | Absent | Gone {
   const row = findLive(connection, key, now);
   if ("outcome" in row) return row;
-  const renews = touch.ttlDays !== undefined;
-  const ttlDays = typeof touch.ttlDays === "number"
-    ? touch.ttlDays
-    : touch.ttlDays === null
-    ? undefined
-    : row.head.ttlDays;
-  const turn = Math.max(touch.turn ?? 0, row.head.turn);
-  const head: Head = {
-    ...row.head,
-    ttlDays,
-    expiresAt: renews ? expiryOf(ttlDays, now) : row.head.expiresAt,
-    turn,
-    firstTurn: row.head.firstTurn === 0 ? turn : row.head.firstTurn,
-  };
+  const head = touchedHead(row.head, touch, now);
   updateHead(connection, row.doc, head);
   return { outcome: "touched", head };
 }

@@ -7,7 +7,6 @@
 import type { Keyframe, Stamp } from "../../document/journal.ts";
 import {
   type DocumentKey,
-  expiryOf,
   type Head,
   REQUEST_MS,
   type RequestDraft,
@@ -15,7 +14,6 @@ import {
   type Tombstone,
   TOMBSTONE_MS,
 } from "../records.ts";
-import type { EntryDraft } from "../backend.ts";
 import type { Connection } from "./driver.ts";
 import { number, toRequest } from "./rows.ts";
 
@@ -53,25 +51,6 @@ export function insertEntry(connection: Connection, doc: number, stamp: Stamp, b
     turn,
     version,
   );
-}
-
-/** The head after one more entry. */
-export function advanceHead(head: Head, draft: EntryDraft, stamp: Stamp): Head {
-  const ttlDays = draft.ttlDays === undefined ? head.ttlDays : draft.ttlDays ?? undefined;
-  return {
-    ...head,
-    version: stamp.version,
-    writeId: stamp.writeId,
-    updatedAt: stamp.at,
-    writer: stamp.writer,
-    turn: stamp.turn,
-    firstTurn: head.firstTurn === 0 ? stamp.turn : head.firstTurn,
-    title: draft.title ?? head.title,
-    ttlDays,
-    expiresAt: draft.ttlDays === undefined ? head.expiresAt : expiryOf(ttlDays, stamp.at),
-    offset: stamp.offset,
-    seq: stamp.seq,
-  };
 }
 
 /** Writes what of a head can change. */

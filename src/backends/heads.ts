@@ -4,16 +4,9 @@
  * @module
  */
 
-import type { Stamp } from "../../document/journal.ts";
-import type { Creation, EntryDraft, Touch } from "../backend.ts";
-import type { Head } from "../records.ts";
-
-const DAY_MS = 86_400_000;
-
-/** When a time to live that begins now ends. */
-function expiryOf(ttlDays: number | undefined, now: number): number | undefined {
-  return ttlDays === undefined ? undefined : now + Math.round(ttlDays * DAY_MS);
-}
+import type { Stamp } from "../document/journal.ts";
+import type { Creation, EntryDraft, Touch } from "./backend.ts";
+import { expiryOf, type Head } from "./records.ts";
 
 /** The head of a new document. */
 export function firstHead(id: string, { kind, entry, bytes }: Creation, stamp: Stamp): Head {
