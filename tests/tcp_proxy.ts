@@ -13,6 +13,7 @@ export class TcpProxy implements AsyncDisposable {
   readonly #links = new Set<Deno.TcpConn>();
   readonly #tasks = new Set<Promise<void>>();
   #repliesToCut = 0;
+  #isLast = false;
   #isSilent = false;
 
   constructor(target: number) {
@@ -30,6 +31,12 @@ export class TcpProxy implements AsyncDisposable {
     this.#repliesToCut++;
   }
 
+  /** The same, and from then on it lets nobody in. */
+  endWithNextReply(): void {
+    this.#isLast = true;
+    this.#repliesToCut++;
+  }
+
   /** Lets nothing through any more, with all connections open. */
   silence(): void {
     this.#isSilent = true;
@@ -38,6 +45,7 @@ export class TcpProxy implements AsyncDisposable {
   /** Cuts all connections; new ones go to another port. Port 0 refuses them. */
   retarget(port: number): void {
     this.#target = port;
+    this.#isLast = false;
     this.#isSilent = false;
     this.cut();
   }
@@ -90,6 +98,7 @@ export class TcpProxy implements AsyncDisposable {
         if (isReply && this.#repliesToCut > 0) {
           this.#repliesToCut--;
           this.cuts++;
+          if (this.#isLast) this.retarget(0);
           return;
         }
         for (let sent = 0; sent < size;) sent += await to.write(buffer.subarray(sent, size));

@@ -34,7 +34,7 @@ Deno.test("openRedisBackend: is told apart why a server does not let it in", asy
     [at("nobody:hunter2@", locked.port), "refused the user name or the password"],
     [`${at(":hunter2@", locked.port)}/999`, "no database of that number"],
     [at("", replica.port), "read-only replica"],
-    [`${at("", primary.port)}/?cluster=true`, "Redis"],
+    [`${at("", primary.port)}/?cluster=true`, "no cluster"],
   ];
   for (const [url, message] of cases) {
     const error = await assertRejects(

@@ -6,6 +6,7 @@
 
 import { BackendError } from "../../document/errors.ts";
 import type { Caller } from "./caller.ts";
+import { Connection } from "./connection.ts";
 import { replyCode, toBackendError } from "./errors.ts";
 import type { Link } from "./link.ts";
 import { writing } from "./script.ts";
@@ -39,6 +40,9 @@ export async function check(caller: Caller, prefix: string, onWarning: (message:
     const info = await inform(caller, node);
     if (info === undefined) continue; // it may not be asked
     if (info.get("role") === "slave") throw toBackendError(new Error("READONLY a replica"), false);
+    if (info.get("redis_mode") === "cluster" && caller.link instanceof Connection) {
+      throw toBackendError(new Error("MOVED a cluster"), false);
+    }
     checkVersion(info.get("redis_version") ?? "");
     const policy = info.get("maxmemory_policy") ?? "noeviction";
     if (policy !== "noeviction") {

@@ -35,9 +35,19 @@ export interface NodeRedis {
  */
 let factory: Promise<(options: object) => NodeRedis> | undefined;
 
+async function load(): Promise<(options: object) => NodeRedis> {
+  try {
+    const { RedisClient } = await import("@redis/client");
+    return RedisClient.factory({ RESP: 2 });
+  } catch (error) {
+    factory = undefined; // it may be there the next time
+    throw new Unanswered("@redis/client could not be loaded", false, { cause: error });
+  }
+}
+
 /** Connects, or rejects with {@link Unanswered} or the server's refusal. */
 export async function connect(server: Server, timeoutMs: number): Promise<NodeRedis> {
-  factory ??= import("@redis/client").then(({ RedisClient }) => RedisClient.factory({ RESP: 2 }));
+  factory ??= load();
   const { host, port, username, password, database, tls } = server;
   const client = (await factory)({
     socket: {

@@ -18,6 +18,11 @@ export class Unanswered extends Error {
   }
 }
 
+const DAMAGED =
+  "A record in Redis is damaged or was evicted. Run doctor to see which, and set maxmemory-policy to noeviction.";
+
+const UNKNOWN = "Whether the write has landed is not known";
+
 /** What each code with which Redis refuses means to a caller. Whatever is refused has changed nothing. */
 const MESSAGES: Readonly<Record<string, string>> = {
   OOM: "Redis is full (maxmemory). Nothing was changed: delete what is no longer needed, or give it more memory.",
@@ -65,14 +70,10 @@ export function toBackendError(error: unknown, outcomeUnknown: boolean): Backend
   const code = replyCode(error);
   const options = { cause: error, outcomeUnknown };
   if (code !== undefined) {
-    const message = code === "ERR" && /without any password|invalid password/i.test(String(error))
-      ? MESSAGES.WRONGPASS
-      : code === "ERR" && /invalid DB index|DB index is out of range/i.test(String(error))
-      ? "This Redis has no database of that number."
-      : code === "ERR" && /equal or smaller/.test(String(error))
-      ? DAMAGED
-      : MESSAGES[code];
-    return new BackendError(message, { ...options, busy: code === "BUSY" });
+    const message = (code === "ERR" && REASONS.find(([pattern]) => pattern.test(String(error)))?.[1]) || MESSAGES[code];
+    // The refusal is of this attempt; one before it may have gone through.
+    const told = outcomeUnknown ? message.replace(/Nothing was changed/, UNKNOWN) : message;
+    return new BackendError(told, { ...options, busy: code === "BUSY" });
   }
   const reasons = reasonsOf(error);
   if (/Requires net access|NotCapable/.test(reasons)) {
@@ -82,18 +83,23 @@ export function toBackendError(error: unknown, outcomeUnknown: boolean): Backend
     return new BackendError("The certificate of Redis is not trusted: name its CA with ?ca= or caCert.", options);
   }
   return outcomeUnknown
-    ? new BackendError("Redis did not answer in time. Whether the write has landed is not known: load to see.", options)
+    ? new BackendError(`Redis did not answer in time. ${UNKNOWN}: load to see.`, options)
     : new BackendError("Redis could not be reached in time. Nothing was changed.", options);
 }
+
+/** What it means where the code alone does not tell. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/without any password|invalid password/i, MESSAGES.WRONGPASS],
+  [/DB index/i, "This Redis has no database of that number."],
+  [/cluster support disabled/, "This Redis is no cluster: leave ?cluster=true out of the URL."],
+  [/equal or smaller/, DAMAGED],
+];
 
 /** What an error and those behind it say. */
 function reasonsOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonsOf).join("\n");
   return error instanceof Error ? `${error.name} ${error.message}\n${reasonsOf(error.cause)}` : "";
 }
-
-const DAMAGED =
-  "A record in Redis is damaged or was evicted. Run doctor to see which, and set maxmemory-policy to noeviction.";
 
 /** What is there cannot be read; it is never guessed at. */
 export function damaged(): BackendError {
