@@ -14,6 +14,9 @@ import type { StoreCase } from "./store.ts";
 const alice = { user: "alice" };
 const SECOND = 1 / 86_400;
 
+/** How long an event may take before a test gives up on it, in milliseconds. */
+const PATIENCE_MS = 30_000;
+
 /** Collects events until told to stop. */
 class Ear implements AsyncDisposable {
   readonly events: WatchEvent[] = [];
@@ -33,7 +36,15 @@ class Ear implements AsyncDisposable {
 
   /** What was heard, without cursors, once it is as many as that. */
   async heard(count: number): Promise<unknown[]> {
-    while (this.events.length < count) await new Promise<void>((resolve) => this.#wake = resolve);
+    const late = setTimeout(() => this.#wake(), PATIENCE_MS);
+    const deadline = Date.now() + PATIENCE_MS;
+    while (this.events.length < count) {
+      await new Promise<void>((resolve) => this.#wake = resolve);
+      if (this.events.length < count && Date.now() >= deadline) {
+        throw new Error(`heard ${this.events.length} of ${count}: ${JSON.stringify(this.events.map(brief))}`);
+      }
+    }
+    clearTimeout(late);
     return this.events.map(brief);
   }
 
@@ -49,18 +60,19 @@ function brief(event: WatchEvent): unknown {
     : `${event.handle} ${event.type}`;
 }
 
-/** A cursor from which everything that follows is heard: that of a first event. */
+/** A cursor from which everything that follows is heard: that of an event of a document of its own. */
 async function cursorOf(store: HandleStore, user: string): Promise<string> {
   await using ear = new Ear(store, user);
-  const writing = setInterval(() => void store.mint("probe", {}, { user }), 20);
-  try {
-    await ear.heard(1);
-  } finally {
-    clearInterval(writing);
+  const probe = await store.mint("probe", { beats: 0 }, { user });
+  let beats = 0;
+  while (ear.events.length === 0) {
+    await store.patch(probe, [increment("beats", 1)], { user });
+    beats++;
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  // The last mint may still be on its way.
-  const { handles } = await store.list(user);
-  await ear.heard(handles.length - (ear.events[0].handle === handles.at(-1)?.handle ? 0 : 1));
+  const first = ear.events[0];
+  const version = first.type === "change" ? first.version : 1;
+  await ear.heard(beats + 2 - version);
   return ear.events[ear.events.length - 1].cursor;
 }
 
