@@ -9,6 +9,7 @@ import type { Backend, DocumentKey, Found, Gone, Head, Want } from "../backends/
 import {
   HandleExpired,
   HandleNotFound,
+  InvalidInput,
   NoTurnHistory,
   TurnNotFound,
   TurnPruned,
@@ -77,7 +78,8 @@ export class Reader {
         ? { folded, stamp: toStamp(target) }
         : undefined;
     } catch (error) {
-      if (error instanceof TypeError || error instanceof SyntaxError) return undefined;
+      // A pointer that cannot be parsed is damage here, and nobody's input.
+      if (error instanceof TypeError || error instanceof SyntaxError || error instanceof InvalidInput) return undefined;
       throw error;
     }
   }
