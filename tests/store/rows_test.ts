@@ -212,3 +212,13 @@ Deno.test("get: answers damage as damage, and reads around a damaged keyframe", 
   await assertRejects(() => reader.get(handle, { ...alice, version: 4 }), BackendError, "damaged");
   await assertRejects(() => reader.changes(handle, { ...alice, since: 2 }), BackendError, "damaged");
 });
+
+Deno.test("get: a pointer in the journal that cannot be parsed is damage, and nobody's wrong input", async () => {
+  await using site = new Site();
+  const store = await site.store();
+  const handle = await store.mint("trip", { city: "Copenhagen" }, alice);
+  await store.patch(handle, [append("cities", "Aarhus", { create: true })], alice);
+  site.run(`UPDATE mcpstate_entry SET body = '[{"op":"remove","path":"/a~2"}]' WHERE version = 2`);
+  const cold = await site.store();
+  await assertRejects(() => cold.get(handle, alice), BackendError, "damaged");
+});
