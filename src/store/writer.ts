@@ -17,6 +17,11 @@ import { checkSame, replay } from "./requests.ts";
 import { isJudgementDue, oldestByAgeAndBytes, oldestByCount } from "./retention.ts";
 import { toSnapshot } from "./snapshots.ts";
 
+/** How many lost races are answered at once. A loser holds what it needs to try again; who waits longer only loses more. */
+const PATIENT_LOSSES = 16;
+/** Then a moment's pause breaks the step of processes that run alike. */
+const MOST_PAUSE_MS = 2;
+
 interface Job extends Write {
   readonly resolve: (snapshot: Snapshot) => void;
   readonly reject: (error: unknown) => void;
@@ -103,7 +108,7 @@ export class Writer {
           { busy: true },
         );
       }
-      if (losses >= 2) await pause(losses);
+      if (losses >= PATIENT_LOSSES) await pause();
     }
   }
 
@@ -181,7 +186,6 @@ function toHeadOf(after: Head, before: Head, stamp: Stamp, entry: Planned<Job>["
   return { ...after, title, ttlDays, expiresAt: expiryOf(ttlDays, stamp.at) };
 }
 
-function pause(losses: number): Promise<void> {
-  const mostMs = Math.min(2 ** losses, 50);
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * mostMs));
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * MOST_PAUSE_MS));
 }
