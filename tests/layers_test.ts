@@ -52,7 +52,15 @@ const ROOMS: Readonly<Record<string, Room>> = {
   server: {
     files: /^src\/server\/([a-z_]+\/)?[a-z_]+\.ts$/,
     ours: ["document", "store", "history", "server"],
-    others: ["@modelcontextprotocol/server", "@modelcontextprotocol/server/stdio", "zod", "node:process"],
+    others: [
+      "@modelcontextprotocol/server",
+      "@modelcontextprotocol/server/stdio",
+      "zod",
+      "node:crypto",
+      "node:process",
+      "node:buffer",
+      "jose",
+    ],
   },
   cli: {
     files: /^src\/cli\/[a-z_]+\.ts$/,

@@ -10,6 +10,12 @@ import { isObject } from "../document/json.ts";
 import { checkWriter, checkWriteTurn } from "../document/checks.ts";
 import type { HandleStore } from "../store/store.ts";
 
+/** What tools do with a store. */
+export type StateStore = Pick<
+  HandleStore,
+  "create" | "get" | "view" | "save" | "patch" | "restore" | "touch" | "list" | "changes" | "revoke"
+>;
+
 /** How much an answer may cost by default, as `textCost` counts its JSON text. */
 export const DEFAULT_MAX_ANSWER_CHARS = 32_000;
 
@@ -19,13 +25,15 @@ export interface ServerOptions {
   readonly user: string;
   /** Who to record as the writer where a call's `_meta` does not say. Default: the client's name. */
   readonly writer?: string;
+  /** Who the client is where it does not say so itself, as older ones do not over HTTP. */
+  readonly client?: string;
   /** The longest answer, errors included: ASCII characters count once, others twice. Default 32,000, at least 12,000. */
   readonly maxAnswerChars?: number;
 }
 
 /** One call of a tool. */
 export interface Call {
-  readonly store: HandleStore;
+  readonly store: StateStore;
   readonly user: string;
   readonly writer: string;
   /** From the host's `_meta`. */
@@ -40,12 +48,14 @@ interface Host {
 }
 
 /** Reads what the host says of a request. @throws {InvalidInput} where that makes no sense. Turn and writer are the host's to say, never the model's. */
-export function toCall(store: HandleStore, options: ServerOptions, host: Host, request: RequestContext): Call {
+export function toCall(store: StateStore, options: ServerOptions, host: Host, request: RequestContext): Call {
   const meta: Readonly<Record<string, unknown>> = request.mcpReq._meta ?? {};
   return {
     store,
     user: options.user,
-    writer: checkWriter(meta["mcpstate/writer"] ?? options.writer ?? clientName(host, request) ?? "unknown"),
+    writer: checkWriter(
+      meta["mcpstate/writer"] ?? options.writer ?? clientName(host, request) ?? options.client ?? "unknown",
+    ),
     turn: checkWriteTurn(meta["mcpstate/turn"] ?? undefined),
     budget: options.maxAnswerChars ?? DEFAULT_MAX_ANSWER_CHARS,
   };

@@ -13,6 +13,6 @@
  * @module
  */
 
-export type { ServerOptions } from "./call.ts";
+export type { ServerOptions, StateStore } from "./call.ts";
 export { addStateTools, type ToolHost } from "./server.ts";
 export { serveStdio, type StdioConnection } from "./stdio.ts";

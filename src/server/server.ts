@@ -6,9 +6,9 @@
 
 import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import { checkUser } from "../document/checks.ts";
-import type { HandleStore } from "../store/store.ts";
-import { DEFAULT_MAX_ANSWER_CHARS, type ServerOptions, toCall } from "./call.ts";
+import { DEFAULT_MAX_ANSWER_CHARS, type ServerOptions, type StateStore, toCall } from "./call.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
+import type { Tool } from "./tool.ts";
 import { TOOLS } from "./tools.ts";
 import { VERSION } from "./version.ts";
 
@@ -44,11 +44,15 @@ export interface ToolHost {
  *
  * @throws {InvalidInput} for a user that makes no sense, `RangeError` for a `maxAnswerChars` below 12,000.
  */
-export function addStateTools(host: ToolHost, store: HandleStore, options: ServerOptions): void {
+export function addStateTools(host: ToolHost, store: StateStore, options: ServerOptions): void {
+  addTools(host, store, options, TOOLS);
+}
+
+function addTools(host: ToolHost, store: StateStore, options: ServerOptions, tools: readonly Tool[]): void {
   checkUser(options.user);
   const budget = options.maxAnswerChars ?? DEFAULT_MAX_ANSWER_CHARS;
   if (!(budget >= MIN_ANSWER_CHARS)) throw new RangeError(`maxAnswerChars must be at least ${MIN_ANSWER_CHARS}`);
-  for (const { name, advertisement, answer } of TOOLS) {
+  for (const { name, advertisement, answer } of tools) {
     host.registerTool(
       name,
       advertisement,
@@ -57,8 +61,8 @@ export function addStateTools(host: ToolHost, store: HandleStore, options: Serve
   }
 }
 
-/** Our own server, with instructions and the tools. */
-export function createServer(store: HandleStore, options: ServerOptions): McpServer {
+/** Our own server, with instructions and the tools: all of them, or those that a request is about. */
+export function createServer(store: StateStore, options: ServerOptions, tools: readonly Tool[] = TOOLS): McpServer {
   const hint = { ttlMs: LIST_TTL_MS, cacheScope: "public" } as const;
   const server = new McpServer(
     { name: "mcpstate", title: "Durable state", version: VERSION },
@@ -68,6 +72,6 @@ export function createServer(store: HandleStore, options: ServerOptions): McpSer
       cacheHints: { "tools/list": hint, "server/discover": hint },
     },
   );
-  addStateTools(server, store, options);
+  addTools(server, store, options, tools);
   return server;
 }

@@ -11,6 +11,7 @@ import { parseArguments } from "./arguments.ts";
 import type { Call } from "./call.ts";
 import { failure } from "./failures.ts";
 import { advertised } from "./schemas.ts";
+import type { Scope } from "./scopes.ts";
 
 /** A tool as its module writes it. */
 export interface ToolDefinition<Input extends z.ZodObject> {
@@ -29,6 +30,8 @@ export interface ToolDefinition<Input extends z.ZodObject> {
 /** A tool, ready to be registered. */
 export interface Tool {
   readonly name: string;
+  /** What a caller must be allowed, as its hints say: there is no way to leave it out. */
+  readonly scope: Scope;
   readonly advertisement: {
     readonly title: string;
     readonly description: string;
@@ -46,6 +49,7 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
   const { name, title, description, hints, input, output, maxResultChars } = definition;
   return {
     name,
+    scope: hints.readOnly ? "mcpstate:read" : "mcpstate:write",
     advertisement: {
       title,
       description,

@@ -108,7 +108,7 @@ async function withoutTimers<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** The part of a client that both generations have. */
-interface AnyClient {
+export interface AnyClient {
   getInstructions(): string | undefined;
   listTools(): Promise<{ tools: unknown }>;
   callTool(
@@ -117,7 +117,8 @@ interface AnyClient {
   close(): Promise<void>;
 }
 
-async function toConnection(client: AnyClient): Promise<Connection> {
+/** What the tests do with a client of either generation. */
+export async function toConnection(client: AnyClient): Promise<Connection> {
   return {
     instructions: client.getInstructions(),
     tools: (await client.listTools()).tools as readonly ListedTool[],

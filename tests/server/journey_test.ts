@@ -1,22 +1,32 @@
 /**
- * The whole journey of a document, by real clients of both protocol eras, over stdio.
+ * The whole journey of a document, by real clients of both protocol eras, over stdio and HTTP.
  *
  * @module
  */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type Connection, connectLegacy, connectModern, emptyHome, fail, type Start, succeed } from "./client.ts";
-
-type Connect = (start: Start) => Promise<Connection>;
+import { CLIENTS, type ConnectHttp } from "./http_client.ts";
+import { openSite } from "./http_site.ts";
 
 /** What appending a second source touches. */
 const ITEM = "/sources/1";
 
-async function journey(connect: Connect, defaultWriter: string): Promise<void> {
+async function overStdio(connect: (start: Start) => Promise<Connection>, defaultWriter: string): Promise<void> {
   await using home = emptyHome();
   await using laptop = await connect({ home: home.path });
   await using phone = await connect({ home: home.path, args: ["--writer", "phone"] });
+  await journey(laptop, phone, defaultWriter);
+}
 
+async function overHttp(connect: ConnectHttp): Promise<void> {
+  await using site = await openSite();
+  await using laptop = await connect(await site.caller("alice", { writer: "laptop" }));
+  await using phone = await connect(await site.caller("alice", { writer: "phone" }));
+  await journey(laptop, phone, "laptop");
+}
+
+async function journey(laptop: Connection, phone: Connection, defaultWriter: string): Promise<void> {
   // Mint, and find it from elsewhere.
   const minted = await succeed(laptop, "state_save", {
     kind: "research",
@@ -92,6 +102,10 @@ async function journey(connect: Connect, defaultWriter: string): Promise<void> {
   assertEquals((await succeed(laptop, "state_list", {})).handles, []);
 }
 
-Deno.test("a document's journey with the 1.x client", () => journey(connectLegacy, "legacy-laptop"));
+Deno.test("a document's journey with the 1.x client", () => overStdio(connectLegacy, "legacy-laptop"));
 
-Deno.test("a document's journey with the 2.x client at 2026-07-28", () => journey(connectModern, "modern-phone"));
+Deno.test("a document's journey with the 2.x client at 2026-07-28", () => overStdio(connectModern, "modern-phone"));
+
+for (const [name, connect] of Object.entries(CLIENTS)) {
+  Deno.test(`a document's journey over HTTP with ${name}`, () => overHttp(connect));
+}

@@ -1,0 +1,144 @@
+/**
+ * Serves a store over HTTP, to callers whose identity has been verified: stateless, in both protocol eras.
+ *
+ * @module
+ */
+
+import type { McpServer } from "@modelcontextprotocol/server";
+import type { StateStore } from "./call.ts";
+import { metadataPath, type Resource, resourceMetadata, toIdentityRefusal } from "./http/challenge.ts";
+import { type Caller, McpEndpoint } from "./http/exchange.ts";
+import { health } from "./http/health.ts";
+import { HostGate, isLoopback, preflight, shareWith } from "./http/hosts.ts";
+import { type Rate, RateLimit, Slots } from "./http/limits.ts";
+import type { Log } from "./http/log.ts";
+import { Refusal } from "./http/refusal.ts";
+import type { IdentitySource } from "./identity/identity.ts";
+import { createServer } from "./server.ts";
+import type { Tool } from "./tool.ts";
+
+/** How a server is reached, who may reach it, and how often. */
+export interface HttpOptions {
+  /** The address to listen on, such as `127.0.0.1`. */
+  readonly hostname: string;
+  /** 0 for any that is free. */
+  readonly port: number;
+  /** Who is asking. */
+  readonly identity: IdentitySource;
+  /** Who issues tokens, to be told to callers that have none. */
+  readonly issuer?: string;
+  /** The address of the MCP endpoint as clients know it, where that is not the one it listens on. */
+  readonly resource?: URL;
+  /** Host names to be served beside those of loopback, without ports. */
+  readonly hosts?: readonly string[];
+  /** Origins of pages that may ask, such as `https://app.example.com`. */
+  readonly origins?: readonly string[];
+  /** Who to record as the writer, where neither the request nor the token says. */
+  readonly writer?: string;
+  /** Calls of each user. Default 100 a second, 1,000 at once after a pause. */
+  readonly rate?: Rate;
+  /** Calls of each user that may be under way. Default 500. */
+  readonly concurrency?: number;
+  /** Streams of each user that may be open. Default 16. */
+  readonly streams?: number;
+  /** Where to tell of what happens. */
+  readonly log: Log;
+  /** Whether a proxy in front says, in `X-Forwarded-For`, where callers come from. */
+  readonly forwarded?: boolean;
+  /** Makes the server of a request; by default ours. */
+  readonly createServer?: (caller: Caller, tools: readonly Tool[]) => McpServer;
+}
+
+/** A server that listens. */
+export interface HttpServer extends AsyncDisposable {
+  /** The address of the MCP endpoint. */
+  readonly url: URL;
+  /** Settles when it has ended. */
+  readonly finished: Promise<void>;
+  /** Takes no more requests, finishes those that are under way, and ends. A second time is fine. */
+  close(): Promise<void>;
+}
+
+/** How long requests that were taken may go on after the end. */
+const FINISH_MS = 10_000;
+
+/** Listens. The store stays open and is yours to close. @throws {Deno.errors.AddrInUse} and its like. */
+export function serveHttp(store: StateStore, options: HttpOptions): HttpServer {
+  const { hostname, log, identity, rate = { perSecond: 100, burst: 1_000 }, concurrency = 500, streams = 16 } = options;
+  const gate = new HostGate({
+    loopback: isLoopback(hostname),
+    hosts: [...options.hosts ?? [], ...(options.resource === undefined ? [] : [options.resource.hostname])],
+    origins: [...options.origins ?? [], ...(options.resource === undefined ? [] : [options.resource.origin])],
+  });
+  const resource = (): Resource => ({ url: options.resource ?? url, issuer: options.issuer });
+  const makeServer = options.createServer ?? ((caller: Caller, tools: readonly Tool[]) => {
+    const { user, client, writer = options.writer } = caller;
+    return createServer(store, { user, client, writer }, tools);
+  });
+  const limits = { calls: new RateLimit(rate), slots: new Slots(concurrency), streams: new Slots(streams) };
+  const endpoint = new McpEndpoint(makeServer, limits, resource, log);
+
+  const route = async (request: Request, address: string): Promise<Response> => {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/health") return await health(store, log);
+    gate.checkHost(request.headers);
+    const origin = gate.checkOrigin(request.headers);
+    const answered = request.method === "OPTIONS"
+      ? preflight()
+      : await serve(request, pathname, address).catch(toAnswer);
+    return origin === undefined ? answered : shareWith(origin, answered);
+  };
+  const serve = async (request: Request, pathname: string, address: string): Promise<Response> => {
+    if (pathname === metadataPath(resource())) return resourceMetadata(resource());
+    if (pathname !== "/mcp") throw new Refusal(404, "There is nothing here. The MCP endpoint is /mcp.");
+    return await endpoint.serve(request, { ...await identify(request, address), address });
+  };
+  const identify = async ({ headers }: Request, address: string) => {
+    try {
+      return await identity.identify({ headers, address });
+    } catch (error) {
+      throw toIdentityRefusal(error, resource());
+    }
+  };
+  const toAnswer = (error: unknown): Response => {
+    if (!(error instanceof Refusal)) throw error;
+    log.say("debug", "refused", { status: error.status, message: error.message });
+    return error.toResponse();
+  };
+
+  const server = Deno.serve(
+    {
+      hostname,
+      port: options.port,
+      onListen: () => {},
+      onError(error) {
+        log.say("error", "failed", { message: error instanceof Error ? error.message : String(error) });
+        return new Refusal(500, "Something went wrong inside the server.").toResponse();
+      },
+    },
+    (request, { remoteAddr }) =>
+      route(request, addressOf(request, remoteAddr, options.forwarded ?? false)).catch(toAnswer),
+  );
+  const { port } = server.addr;
+  const url = new URL(
+    `http://${hostname.includes(":") ? `[${hostname.replace(/[[\]]/g, "")}]` : hostname}:${port}/mcp`,
+  );
+
+  let closing: Promise<void> | undefined;
+  const close = () =>
+    closing ??= (async () => {
+      endpoint.stopStreams();
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, FINISH_MS);
+      await Promise.race([server.shutdown(), late]);
+      clearTimeout(timer);
+      await endpoint.close();
+    })();
+  return { url, finished: server.finished, close, [Symbol.asyncDispose]: close };
+}
+
+/** Where a caller comes from: what the nearest proxy says, if there is one. */
+function addressOf(request: Request, remote: Deno.NetAddr, forwarded: boolean): string {
+  const said = forwarded ? request.headers.get("x-forwarded-for") : null;
+  return said?.split(",").at(-1)?.trim() || remote.hostname;
+}

@@ -1,0 +1,145 @@
+/**
+ * Serves one verified request of `POST /mcp` through the SDK: within the caller's limits and scopes, both eras.
+ *
+ * @module
+ */
+
+import { createMcpHandler, type McpHttpHandler, type McpServer } from "@modelcontextprotocol/server";
+import { RateLimited } from "../../document/errors.ts";
+import type { Identity } from "../identity/identity.ts";
+import { scopeOf } from "../scopes.ts";
+import { TOOLS } from "../tools.ts";
+import type { Tool } from "../tool.ts";
+import { afterwards } from "./afterwards.ts";
+import { type Body, readBody } from "./body.ts";
+import { insufficientScope, type Resource } from "./challenge.ts";
+import type { RateLimit, Slots } from "./limits.ts";
+import type { Log } from "./log.ts";
+import { Refusal } from "./refusal.ts";
+
+/** A caller, and from where. */
+export interface Caller extends Identity {
+  /** The address that the caller came from. */
+  readonly address: string;
+}
+
+/** Makes the server that answers one request: for this caller, with at least these tools. */
+export type ServerFactory = (caller: Caller, tools: readonly Tool[]) => McpServer;
+
+/** What requests are held to. */
+export interface ExchangeLimits {
+  /** Calls of one user. */
+  readonly calls: RateLimit;
+  /** Calls of one user at once. */
+  readonly slots: Slots;
+  /** Streams of one user at once. */
+  readonly streams: Slots;
+}
+
+const LISTEN = "subscriptions/listen";
+/** Timers beyond this fire at once. A stream that is cut off earlier is opened again. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The MCP endpoint. */
+export class McpEndpoint {
+  readonly #handler: McpHttpHandler;
+  /** What the factory is told of a request, which the SDK hands it. */
+  readonly #asked = new WeakMap<Request, { readonly caller: Caller; readonly tools: readonly Tool[] }>();
+  readonly #closing = new AbortController();
+
+  /** `resource` is asked for each time, since the port may be known only once the server listens. */
+  constructor(
+    createServer: ServerFactory,
+    readonly limits: ExchangeLimits,
+    readonly resource: () => Resource,
+    log: Log,
+  ) {
+    this.#handler = createMcpHandler(({ requestInfo }) => {
+      const asked = requestInfo === undefined ? undefined : this.#asked.get(requestInfo);
+      if (asked === undefined) throw new Error("a request reached the server without a verified caller");
+      return createServer(asked.caller, asked.tools);
+    }, { onerror: (error) => log.say("debug", "rejected", { message: error.message }) });
+  }
+
+  /** Answers. @throws {Refusal} */
+  async serve(request: Request, caller: Caller): Promise<Response> {
+    if (request.method !== "POST") {
+      throw new Refusal(405, "Only POST is served here: there are no sessions.", { headers: { allow: "POST" } });
+    }
+    const release = withinLimits(() => this.limits.slots.take(caller.user));
+    try {
+      const body = await readBody(request);
+      withinLimits(() => this.limits.calls.take(caller.user, body.messages.length), body);
+      this.#checkScopes(body, caller);
+      return body.messages.some(({ method }) => method === LISTEN)
+        ? await this.#listen(request, body, caller, release)
+        : afterwards(await this.#answer(request, body, caller), release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  #checkScopes({ messages }: Body, { scopes }: Caller): void {
+    for (const { method, tool, id } of messages) {
+      const scope = scopeOf(method, tool, TOOLS);
+      if (scope !== undefined && !scopes.includes(scope)) throw insufficientScope(scope, this.resource(), id);
+    }
+  }
+
+  #answer(request: Request, { json, messages }: Body, caller: Caller): Promise<Response> {
+    // A server is made per request: it is made with what the request is about and nothing else.
+    const tools = messages.every(({ method }) => method === "tools/call")
+      ? TOOLS.filter(({ name }) => messages.some(({ tool }) => tool === name))
+      : TOOLS;
+    this.#asked.set(request, { caller, tools });
+    return this.#handler.fetch(request, { parsedBody: json });
+  }
+
+  /** A stream ends with the client, with the server, and with the token. */
+  async #listen(request: Request, body: Body, caller: Caller, release: () => void): Promise<Response> {
+    const end = withinLimits(() => this.limits.streams.take(caller.user), body);
+    const { expiresAt } = caller;
+    const ended = new AbortController();
+    const timer = expiresAt === undefined
+      ? undefined
+      : setTimeout(() => ended.abort(), Math.min(expiresAt - Date.now(), LONGEST_TIMER_MS));
+    const finish = () => {
+      clearTimeout(timer);
+      end();
+    };
+    try {
+      const signal = AbortSignal.any([request.signal, this.#closing.signal, ended.signal]);
+      const { method, headers } = request;
+      const response = await this.#answer(new Request(request.url, { method, headers, signal }), body, caller);
+      release();
+      return afterwards(response, finish);
+    } catch (error) {
+      finish();
+      throw error;
+    }
+  }
+
+  /** Ends all streams. What else is under way goes on. */
+  stopStreams(): void {
+    this.#closing.abort();
+  }
+
+  /** Ends whatever is left. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#handler.close();
+  }
+}
+
+/** @throws {Refusal} with 429 where there is a limit. */
+function withinLimits<T>(take: () => T, body?: Body): T {
+  try {
+    return take();
+  } catch (error) {
+    if (!(error instanceof RateLimited)) throw error;
+    const id = body?.messages.length === 1 ? body.messages[0].id : undefined;
+    const headers = { "retry-after": String(Math.ceil(error.retryAfterMs / 1000)) };
+    throw new Refusal(429, error.message, { headers, data: error.toPayload() }, id);
+  }
+}
