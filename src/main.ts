@@ -1,29 +1,15 @@
 /**
- * The program: finds the command and runs it.
+ * The program: finds the command, sees that it may do what it needs, and runs it.
  *
  * @module
  */
 
+import { commandOf, COMMANDS, splitName, toCall } from "./cli/commands.ts";
+import { commandHelp, programHelp } from "./cli/help.ts";
+import { refusal } from "./cli/permissions.ts";
+import { isGranted, requirementsOf } from "./cli/requirements.ts";
+import { UsageError } from "./cli/usage.ts";
 import { StateError } from "./document/errors.ts";
-import { flagsHelp } from "./cli/flags.ts";
-import { didYouMean, UsageError } from "./cli/usage.ts";
-
-interface Command {
-  readonly does: string;
-  run(args: readonly string[]): Promise<number>;
-}
-
-/** Each command loads its own module, so that none pays for the others. */
-const COMMANDS: Readonly<Record<string, Command>> = {
-  serve: {
-    does: "serve MCP on standard input and output (what happens without a command)",
-    run: async (args) => await (await import("./cli/serve.ts")).serve(args),
-  },
-  permissions: {
-    does: "print the deno run and deno compile lines with exactly what is needed",
-    run: async (args) => await (await import("./cli/permissions.ts")).permissions(args),
-  },
-};
 
 /** Runs the program and ends the process. */
 export async function main(): Promise<never> {
@@ -32,25 +18,32 @@ export async function main(): Promise<never> {
 
 async function run(args: readonly string[]): Promise<number> {
   try {
-    const [first = "serve"] = args;
-    const isCommand = !first.startsWith("-");
-    const name = isCommand ? first : "serve";
-    const rest = isCommand ? args.slice(1) : args;
-    if (rest.includes("--help") || rest.includes("-h") || name === "help") {
-      console.log(help());
-      return 0;
-    }
-    if (rest.includes("--version") || rest.includes("-V")) {
-      console.log((await import("./server/version.ts")).VERSION);
-      return 0;
-    }
-    if (!Object.hasOwn(COMMANDS, name)) {
-      throw new UsageError(`There is no command ${name}.${didYouMean(name, Object.keys(COMMANDS))}`);
-    }
-    return await COMMANDS[name].run(rest);
+    return await dispatch(args);
   } catch (error) {
     return report(error);
   }
+}
+
+async function dispatch(args: readonly string[]): Promise<number> {
+  const [first] = args;
+  if (first === "--help" || first === "-h" || first === "help" && args.length === 1) return print(programHelp());
+  if (first === "--version" || first === "-V") return print((await import("./server/version.ts")).VERSION);
+  const { name, words } = splitName(first === "help" ? args.slice(1) : args);
+  const command = commandOf(name);
+  const isHelp = first === "help" || words.some((word) => word === "--help" || word === "-h");
+  if (isHelp) return print(commandHelp(name, command));
+  const call = toCall(name, words);
+  const requirements = await requirementsOf(call);
+  if (!await isGranted(requirements)) {
+    console.error(refusal(call, requirements));
+    return 1;
+  }
+  return await COMMANDS[name].run(call);
+}
+
+function print(text: string): number {
+  console.log(text);
+  return 0;
 }
 
 function report(error: unknown): number {
@@ -65,20 +58,4 @@ function report(error: unknown): number {
   }
   console.error("mcpstate:", error);
   return 1;
-}
-
-function help(): string {
-  const commands = Object.entries(COMMANDS).map(([name, { does }]) => `  ${name.padEnd(24)}${does}`);
-  return `Durable, versioned state for MCP clients.
-
-Usage: mcpstate [command] [flags]
-
-Commands:
-${commands.join("\n")}
-
-Flags:
-${flagsHelp()}
-  --help, --version
-
-Flags win over environment variables.`;
 }

@@ -77,7 +77,7 @@ const DYNAMIC: readonly (readonly [from: string, to: string])[] = [
   ["open", "kv"],
   ["open", "redis"],
   ["entry", "main"],
-  ["main", "cli"],
+  ["cli", "cli"],
   ["main", "server"],
   ["sqlite", "node:sqlite"],
   ["kv", "node:sqlite"],

@@ -1,95 +1,33 @@
 /**
- * What a server needs to be allowed: asked without prompting, and told as the exact line to run.
+ * `permissions`: what a command needs, as lines to run.
  *
  * @module
  */
 
-import { dirname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type BackendNeeds, needsOf } from "../backends/open.ts";
-import { mayHoldSecrets, readSettings, readVariable, type ServeSettings, toFlags, VARIABLES } from "./flags.ts";
+import type { Call } from "./call.ts";
+import { DEFAULT_COMMAND, splitName, toCall } from "./commands.ts";
+import { type Requirements, requirementsOf } from "./requirements.ts";
 import { UsageError } from "./usage.ts";
 
 /** The package as users name it. */
 const PACKAGE = "jsr:@mcpstate/server";
 
-/** Where `~` is looked up. */
-const HOME_VARIABLES = Deno.build.os === "windows" ? ["HOME", "USERPROFILE"] : ["HOME"];
-
-/** What a server needs. */
-export interface Requirements {
-  /** The directory of the database: absolute, or beginning with `$HOME` where that may not be read. */
-  readonly directory?: string;
-  /** What the backend needs beside it. */
-  readonly needs: BackendNeeds;
-  /** Settings that mean the same whatever the working directory is. */
-  readonly settings: ServeSettings;
-}
-
-/** Works out what settings need. @throws {InvalidInput} for a backend URL that makes no sense. */
-export async function requirementsOf(settings: ServeSettings): Promise<Requirements> {
-  const inHome = /^[a-z]+:\/\/\/~\//i.test(settings.backend);
-  if (inHome && await homeIsUnknown()) {
-    // As if home were "/": checks the rest of the URL, and names what is below home.
-    const needs = await needsOf(settings.backend.replace("///~/", "////"));
-    const { file } = needs;
-    return {
-      directory: file === undefined ? undefined : `$HOME${dirname(file).replace(/\/$/, "")}`,
-      needs,
-      settings,
-    };
-  }
-  const needs = await needsOf(settings.backend);
-  const { file } = needs;
-  if (file === undefined) return { needs, settings };
-  const backend = !inHome && !isAbsolute(file)
-    ? settings.backend.replace("///", () => `///${encodeURI(resolve()).replaceAll("?", "%3F")}/`)
-    : settings.backend;
-  return { directory: dirname(resolve(file)), needs, settings: { ...settings, backend } };
-}
-
-/** @throws {UsageError} if it may be read and is empty: no permission helps then. */
-async function homeIsUnknown(): Promise<boolean> {
-  const values = await Promise.all(HOME_VARIABLES.map(readVariable));
-  if (values.some((value) => value !== undefined)) return false;
-  const states = await Promise.all(
-    HOME_VARIABLES.map((variable) => Deno.permissions.query({ name: "env", variable })),
-  );
-  if (states.some(({ state }) => state !== "granted")) return true;
-  throw new UsageError("HOME is not set, so ~ cannot be found. Set it, or say where to keep state with --backend.");
-}
-
-/** Whether everything that is needed is granted. Never prompts. */
-export async function isGranted({ directory, needs }: Requirements): Promise<boolean> {
-  if (directory?.startsWith("$HOME")) return false;
-  if (needs.unstable.includes("kv") && !("openKv" in Deno)) return false;
-  const needed: Deno.PermissionDescriptor[] = [
-    ...(directory === undefined ? [] : [
-      { name: "read", path: directory } as const,
-      { name: "write", path: directory } as const,
-    ]),
-    ...needs.hosts.map((host) => ({ name: "net", host }) as const),
-    ...(needs.certificates === undefined ? [] : [{ name: "read", path: needs.certificates } as const]),
-    ...needs.variables.map((variable) => ({ name: "env", variable }) as const),
-  ];
-  const states = await Promise.all(needed.map((descriptor) => Deno.permissions.query(descriptor)));
-  return states.every(({ state }) => state === "granted");
-}
-
-/** The permission flags, one by one. @throws {UsageError} where flags cannot name the directory. */
-function permissionFlags({ directory, needs }: Requirements): readonly string[] {
-  if (directory?.includes(",")) {
+/** The permission flags, one by one. @throws {UsageError} where flags cannot name a path. */
+export function permissionFlags(requirements: Requirements): readonly string[] {
+  const { reads, writes, hosts, variables, settings, unstable } = requirements;
+  if ([...reads, ...writes].some((path) => path.includes(","))) {
     throw new UsageError(
-      "The path of the database's directory has a comma in it, which Deno's permission flags cannot say. Keep it elsewhere, with --backend.",
+      "A path has a comma in it, which Deno's permission flags cannot say. Keep the file elsewhere.",
     );
   }
-  const readable = [directory, needs.certificates].filter((path) => path !== undefined);
+  const list = (name: string, values: readonly string[]) => values.length === 0 ? [] : [`${name}=${values.join(",")}`];
   return [
-    ...needs.unstable.map((feature) => `--unstable-${feature}`),
-    ...(readable.length === 0 ? [] : [`--allow-read=${readable.join(",")}`]),
-    ...(directory === undefined ? [] : [`--allow-write=${directory}`]),
-    ...(needs.hosts.length === 0 ? [] : [`--allow-net=${needs.hosts.join(",")}`]),
-    `--allow-env=${[...HOME_VARIABLES, ...VARIABLES, ...needs.variables].join(",")}`,
+    ...unstable.map((feature) => `--unstable-${feature}`),
+    ...list("--allow-read", reads),
+    ...list("--allow-write", writes),
+    ...list("--allow-net", hosts),
+    ...list("--allow-env", [...variables, ...settings]),
   ];
 }
 
@@ -100,52 +38,59 @@ function entryPoint(mainModule: string): string {
   return mainModule.startsWith("https://jsr.io/@mcpstate/server/") ? PACKAGE : mainModule;
 }
 
-/** The line that starts the server with exactly what it needs. */
+/** The words after `deno run`. */
+export function runWords(requirements: Requirements): readonly string[] {
+  return [...permissionFlags(requirements), entryPoint(Deno.mainModule), ...requirements.words];
+}
+
+/** The line that runs a command with exactly what it needs. */
 export function runLine(requirements: Requirements): string {
-  return shellLine(["deno", "run", ...permissionFlags(requirements), ...program(requirements)]);
+  return shellLine(["deno", "run", ...runWords(requirements)], requirements.secrets);
 }
 
 /** The line that makes one binary of it, with exactly what it needs. */
-export function compileLine(requirements: Requirements): string {
-  return shellLine([
-    "deno",
-    "compile",
-    "--output=mcpstate",
-    ...permissionFlags(requirements),
-    ...program(requirements),
-  ]);
+function compileLine(requirements: Requirements): string {
+  return shellLine(["deno", "compile", "--output=mcpstate", ...runWords(requirements)], requirements.secrets);
 }
 
-/** What to paste into a client's configuration. */
-export function clientConfiguration(requirements: Requirements): string {
-  const { settings } = requirements;
-  const args = ["run", ...permissionFlags(requirements), ...program(requirements)];
-  const env = mayHoldSecrets(settings.backend) ? { env: { MCPSTATE_BACKEND: "…" } } : {};
-  return JSON.stringify({ mcpServers: { mcpstate: { command: "deno", args, ...env } } }, null, 2);
-}
-
-function program({ settings }: Requirements): readonly string[] {
-  return [entryPoint(Deno.mainModule), ...toFlags(settings)];
-}
-
-/** Quotes for a POSIX shell; `$HOME` at the start of a path is left for the shell to fill in. */
-function shellLine(words: readonly string[]): string {
+/** Quotes for a POSIX shell. `$HOME` at the start of a path, and secrets, are left for the shell to fill in. */
+function shellLine(words: readonly string[], secrets: readonly string[]): string {
   return words.map((word) => {
-    const [, before, rest] = /^(--[a-z-]+=)\$HOME(.*)$/.exec(word) ?? [];
-    if (before !== undefined) return `${before}"$HOME${rest.replaceAll(/["\\`$]/g, "\\$&")}"`;
+    if (secrets.includes(word)) return `"${word}"`;
+    const [, flag, value] = /^(--allow-[a-z]+=)(.*[$]HOME.*)$/.exec(word) ?? [];
+    if (value !== undefined) return `${flag}"${value.split(",").map(withHome).join(",")}"`;
     return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
   }).join(" ");
 }
 
-/** What the lines leave out, if anything. */
-export function remark({ settings }: Requirements): string {
-  return mayHoldSecrets(settings.backend) ? "\n# with the backend URL in MCPSTATE_BACKEND\n" : "";
+function withHome(path: string): string {
+  const home = path.startsWith("$HOME") ? "$HOME" : "";
+  return home + path.slice(home.length).replaceAll(/["\\`$]/g, "\\$&");
 }
 
-/** `permissions`: prints the lines for a configuration. */
-export async function permissions(args: readonly string[]): Promise<number> {
-  const requirements = await requirementsOf(await readSettings(args));
-  const lines = `# run\n${runLine(requirements)}\n\n# or make one binary of it\n${compileLine(requirements)}`;
-  console.log(`${lines}\n${remark(requirements)}`.trimEnd());
+/** What the lines leave out, if anything. */
+export function remark({ secrets }: Requirements): string {
+  return secrets.length === 0 ? "" : `\n# with the backend URL in ${secrets.join(" and ").replaceAll("$", "")}\n`;
+}
+
+/** For a call that is not allowed what it needs. */
+export function refusal(call: Call, requirements: Requirements): string {
+  const what = call.name === DEFAULT_COMMAND
+    ? `not allowed to keep state at ${requirements.place}. Nothing was written.`
+    : `${call.name} is not allowed what it needs. Nothing was done.`;
+  return `mcpstate: ${what} Run:\n\n${runLine(requirements)}\n${remark(requirements)}`;
+}
+
+/** Prints the lines for a command, given as it would be run. */
+export async function permissions(call: Call): Promise<number> {
+  const { name, words } = splitName(call.arguments);
+  const requirements = await requirementsOf(toCall(name, words));
+  const [run, compile] = [runLine(requirements), compileLine(requirements)];
+  if (call.isSet("json")) {
+    const { secrets } = requirements;
+    console.log(JSON.stringify({ flags: permissionFlags(requirements), run, compile, secrets }, null, 2));
+    return 0;
+  }
+  console.log(`# run\n${run}\n\n# or make one binary of it\n${compile}\n${remark(requirements)}`.trimEnd());
   return 0;
 }

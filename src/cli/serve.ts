@@ -7,28 +7,23 @@
 import { toWriter } from "../server/call.ts";
 import { serveStdio } from "../server/stdio.ts";
 import { HandleStore } from "../store/store.ts";
-import { readSettings } from "./flags.ts";
-import { clientConfiguration, isGranted, remark, type Requirements, requirementsOf, runLine } from "./permissions.ts";
+import type { Call } from "./call.ts";
+import { backendOf, maxStateBytesOf, userOf, writerOf } from "./flags.ts";
+import { runWords } from "./permissions.ts";
+import { type Requirements, requirementsOf } from "./requirements.ts";
+import { STOP_SIGNALS } from "./stop.ts";
 import { sweepInBackground } from "./sweeper.ts";
 
-const STOP_SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
-  ? ["SIGINT", "SIGBREAK"]
-  : ["SIGINT", "SIGTERM", "SIGHUP"];
-
 /** Serves. Answers the exit code. */
-export async function serve(args: readonly string[]): Promise<number> {
-  const requirements = await requirementsOf(await readSettings(args));
-  if (!await isGranted(requirements)) {
-    refuse(requirements);
-    return 1;
-  }
-  const { backend, user, maxStateBytes, writer = await hostName() } = requirements.settings;
-  const store = await HandleStore.fromUrl(backend, { ...(maxStateBytes === undefined ? {} : { maxStateBytes }) });
+export async function serve(call: Call): Promise<number> {
+  const [user, maxStateBytes] = [await userOf(call), await maxStateBytesOf(call)];
+  const writer = await writerOf(call) ?? await hostName();
+  const store = await HandleStore.fromUrl(await backendOf(call), maxStateBytes === undefined ? {} : { maxStateBytes });
   const connection = serveStdio(store, { user, ...(writer === undefined ? {} : { writer }) });
   const stop = () => void connection.close();
   for (const signal of STOP_SIGNALS) Deno.addSignalListener(signal, stop);
   const stopSweeping = sweepInBackground(store);
-  if (Deno.stdin.isTerminal()) introduce(requirements);
+  if (Deno.stdin.isTerminal()) introduce(user, await requirementsOf(call));
   await connection.closed;
   stopSweeping();
   for (const signal of STOP_SIGNALS) Deno.removeSignalListener(signal, stop);
@@ -42,24 +37,20 @@ async function hostName(): Promise<string | undefined> {
   return state === "granted" ? toWriter(Deno.hostname()) : undefined;
 }
 
-function refuse(requirements: Requirements): void {
-  console.error(
-    `mcpstate: not allowed to keep state at ${placeIn(requirements)}. Nothing was written. Run:\n\n` +
-      `${runLine(requirements)}\n${remark(requirements)}`,
-  );
-}
-
-function placeIn({ directory, needs }: Requirements): string {
-  if (directory !== undefined || needs.hosts.length > 0) return directory ?? needs.hosts.join(", ");
-  return needs.unstable.length > 0 ? "Deno KV" : "memory, until it ends";
-}
-
 /** For a person who started it by hand. A client hears nothing of it. */
-function introduce(requirements: Requirements): void {
+function introduce(user: string, requirements: Requirements): void {
   console.error(
-    `mcpstate: serving MCP on standard input and output for the user ${JSON.stringify(requirements.settings.user)}, ` +
-      `state in ${placeIn(requirements)}.\n` +
+    `mcpstate: serving MCP on standard input and output for the user ${JSON.stringify(user)}, ` +
+      `state in ${requirements.place}.\n` +
       `It waits for a client, which usually starts it itself. To make yours do so:\n\n` +
       `${clientConfiguration(requirements)}\n\nCtrl-C or Ctrl-D to stop.`,
   );
+}
+
+/** What to paste into a client's configuration. */
+function clientConfiguration(requirements: Requirements): string {
+  const { secrets } = requirements;
+  const env = secrets.length === 0 ? {} : { env: Object.fromEntries(secrets.map((name) => [name, "…"])) };
+  const server = { command: "deno", args: ["run", ...runWords(requirements)], ...env };
+  return JSON.stringify({ mcpServers: { mcpstate: server } }, null, 2);
 }

@@ -5,6 +5,7 @@
  */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { COMMANDS } from "../../src/cli/commands.ts";
 import { documentedFlags, emptyHome, environment, PROGRAM } from "../server/client.ts";
 import { ServerProcess } from "../server/process.ts";
 import { runProgram } from "./program.ts";
@@ -34,13 +35,25 @@ Deno.test("a command or flag that is not there is an error that says what was pr
 
 Deno.test("help and version go to standard output", async () => {
   await using home = emptyHome();
-  for (const args of [["--help"], ["-h"], ["help"], ["serve", "--help"]]) {
+  const read = async (args: readonly string[]) => {
     const { code, stdout, stderr } = await runProgram({ home: home.path, args });
-    assertEquals([code, stderr], [0, ""]);
-    for (const word of ["serve", "permissions", "--backend", "MCPSTATE_MAX_STATE_BYTES"]) {
-      assertStringIncludes(stdout, word);
-    }
+    assertEquals([code, stderr], [0, ""], args.join(" "));
+    return stdout;
+  };
+  for (const args of [["--help"], ["-h"], ["help"]]) {
+    const text = await read(args);
+    for (const name of Object.keys(COMMANDS)) assertStringIncludes(text, `\n  ${name} `);
+    assertStringIncludes(text, "Exit codes: 0 done, 1 it failed, 2 the command line makes no sense.");
   }
+  for (const [name, { flags, arguments: args, examples }] of Object.entries(COMMANDS)) {
+    const text = await read([name, "--help"]);
+    assertEquals(await read(["help", name]), text);
+    for (const flag of Object.keys(flags)) assertStringIncludes(text, `\n  --${flag} `);
+    for (const each of args) assertStringIncludes(text, each.name);
+    assert(examples.length > 0);
+    for (const { line } of examples) assertStringIncludes(text, `mcpstate ${line}`.trim());
+  }
+  assertStringIncludes(await read(["--user", "alice", "--help"]), "MCPSTATE_MAX_STATE_BYTES");
   const { version } = JSON.parse(Deno.readTextFileSync(new URL("../../deno.json", import.meta.url)));
   assertEquals((await runProgram({ home: home.path, args: ["--version"] })).stdout, `${version}\n`);
 });
