@@ -40,8 +40,10 @@ export async function readEvents(backend: Backend, user: string, cursor: Cursor)
   if (await isRewound(backend, user, cursor, until)) return restart("rewound", until);
   if (cursor.seq < first.forgotten) return restart("pruned", until);
   if (cursor.seq === until) return { events: [], next: cursor, isComplete: true };
+  const documents = await readAll(backend, user, first);
+  if (!await areBuried(backend, user, cursor.seq, documents)) return { events: [], next: cursor, isComplete: false };
   const found: Placed[] = [];
-  for await (const document of heads(backend, user, first)) {
+  for (const document of documents) {
     if (isTombstone(document)) {
       found.push(toEnd(document));
       continue;
@@ -51,8 +53,8 @@ export async function readEvents(backend: Backend, user: string, cursor: Cursor)
     until = Math.min(until, upTo);
   }
   const events = found.filter(({ place }) => place.seq <= until).sort((a, b) => a.place.seq - b.place.seq);
-  const last = events.findLast(({ place }) => place.last !== undefined)?.place.last ?? cursor.last;
-  return { events, next: { seq: until, last }, isComplete: until === first.seq };
+  const next = { seq: until, last: newestMark(documents, until) ?? events.at(-1)?.place.last ?? cursor.last };
+  return { events, next, isComplete: until === first.seq };
 }
 
 function readHeads(backend: Backend, user: string, from: number): Promise<ListPage> {
@@ -60,33 +62,69 @@ function readHeads(backend: Backend, user: string, from: number): Promise<ListPa
 }
 
 /** All that changed, page by page. One that moves meanwhile moves up, and is met there. */
-async function* heads(backend: Backend, user: string, first: ListPage): AsyncGenerator<Head | Tombstone> {
+async function readAll(backend: Backend, user: string, first: ListPage): Promise<(Head | Tombstone)[]> {
   const latest = new Map<string, Head | Tombstone>();
   for (let page = first;; page = await readHeads(backend, user, page.next)) {
     for (const document of page.documents) latest.set(document.id, document);
-    if (page.next === undefined) break;
+    if (page.next === undefined) return [...latest.values()];
   }
-  yield* latest.values();
 }
 
-/** Whether the last change that was told is there no more, or numbers have gone back. */
+/**
+ * Whether every expired document has the number of its end. One that is past due and not buried yet is listed as ended
+ * under that of its last write; once what is due has been swept, it is listed under another one, or was not due.
+ */
+async function areBuried(
+  backend: Backend,
+  user: string,
+  since: number,
+  documents: readonly (Head | Tombstone)[],
+): Promise<boolean> {
+  const expired = documents.filter((document) => isTombstone(document) && document.status === "expired");
+  if (expired.length === 0) return true;
+  while (await backend.sweep(user, CHUNK) > 0);
+  const now = new Map(
+    (await readAll(backend, user, await readHeads(backend, user, since))).map((each) => [each.id, each]),
+  );
+  return expired.every(({ id, seq }) => now.get(id)?.seq === seq);
+}
+
+/** By the list, not by what was told: of what was lost while it was being read, nothing is told. */
+function newestMark(documents: readonly (Head | Tombstone)[], until: number): Cursor["last"] {
+  const newest = documents.findLast(({ seq }) => seq === until);
+  return newest && markOf(newest);
+}
+
+/** Whether what was told last is no longer so, or numbers have gone back. */
 async function isRewound(backend: Backend, user: string, { seq, last }: Cursor, now: number): Promise<boolean> {
   if (now < seq) return true;
   if (last === undefined) return false;
   const answer = await backend.entries({ user, id: last.id }, last.version, 1);
-  if (answer.outcome !== "found") return false;
-  if (answer.head.version < last.version) return answer.head.createdSeq <= seq;
+  // Of what was told there is a tombstone at least, for as long as tombstones are kept.
+  if (answer.outcome !== "found") return answer.outcome === "absent" && last.version > 0;
+  if (answer.head.createdSeq > seq) return false; // another document, in the place of that one
+  if (last.version === 0) return true;
+  if (answer.head.version < last.version) return true;
   if (last.version < answer.head.oldest) return false;
   const stamp = await backend.locate({ user, id: last.id }, { version: last.version });
-  return stamp !== undefined && stamp.writeId !== last.writeId && answer.head.createdSeq <= seq;
+  return stamp !== undefined && stamp.writeId !== last.writeId;
 }
 
 function restart(reason: GapEvent["reason"], seq: number): EventPage {
   return { events: [{ event: { type: "gap", reason }, place: { seq } }], next: { seq }, isComplete: false };
 }
 
-function toEnd({ id, status, goneAt, seq }: Tombstone): Placed {
-  return { event: { type: status, handle: id, at: toIso(goneAt) }, place: { seq } };
+/** By what to tell later that the store has lost what is newest now. */
+export function markOf(newest: Head | Tombstone): NonNullable<Cursor["last"]> {
+  const { id } = newest;
+  return isTombstone(newest)
+    ? { id, version: 0, writeId: "" }
+    : { id, version: newest.version, writeId: newest.writeId };
+}
+
+function toEnd(tombstone: Tombstone): Placed {
+  const { id, status, goneAt, seq } = tombstone;
+  return { event: { type: status, handle: id, at: toIso(goneAt) }, place: { seq, last: markOf(tombstone) } };
 }
 
 async function readChanges(
@@ -96,17 +134,14 @@ async function readChanges(
   since: number,
 ): Promise<{ readonly events: readonly Placed[]; readonly upTo: number }> {
   const handle = key.id;
-  let after = 0;
-  if (head.createdSeq <= since) {
-    const seen = await backend.locate(key, { seq: since });
-    if (seen === undefined || seen.version + 1 < head.oldest) {
-      const gap: Placed = { event: { type: "gap", handle, reason: "pruned" }, place: { seq: head.seq } };
-      return { events: [gap], upTo: Infinity };
-    }
-    after = seen.version;
-  } else if (head.oldest > 1) after = head.oldest - 1;
-  const answer = await backend.entries(key, after, ENTRIES);
+  const seen = head.createdSeq <= since ? await backend.locate(key, { seq: since }) : { version: 0 };
+  const answer = await backend.entries(key, seen?.version ?? 0, ENTRIES);
   if (answer.outcome !== "found") return { events: [], upTo: Infinity }; // its end comes next
+  // Looked at afterwards: what was there a moment ago may have been pruned between.
+  if (seen === undefined || answer.entries.length > 0 && answer.entries[0].version !== seen.version + 1) {
+    const gap: Placed = { event: { type: "gap", handle, reason: "pruned" }, place: { seq: head.seq } };
+    return { events: [gap], upTo: Infinity };
+  }
   const events = answer.entries.map(({ version, writeId, writer, at, turn, seq }): Placed => ({
     event: { type: "change", handle, version, writer, at: toIso(at), turn },
     place: { seq, last: { id: handle, version, writeId } },

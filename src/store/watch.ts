@@ -9,7 +9,7 @@
 
 import type { Backend } from "../backends/backend.ts";
 import { StateError } from "../document/errors.ts";
-import { readEvents } from "./events.ts";
+import { markOf, readEvents } from "./events.ts";
 import { type Cursor, decodeWatchCursor, encodeWatchCursor } from "./watch_cursor.ts";
 
 /** A version was written. */
@@ -92,13 +92,14 @@ interface Start {
 }
 
 async function placeNow(backend: Backend, user: string): Promise<Cursor> {
-  const { seq } = await backend.list(user, {
+  const { seq, documents } = await backend.list(user, {
     direction: "down",
     from: Number.MAX_SAFE_INTEGER,
     limit: 1,
-    tombstones: false,
+    tombstones: true,
   });
-  return { seq };
+  const [newest] = documents;
+  return newest === undefined ? { seq } : { seq, last: markOf(newest) };
 }
 
 async function* iterate(

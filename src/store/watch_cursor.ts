@@ -1,6 +1,5 @@
 /**
- * Where a watch stands: the user's sequence number and, to notice a store that has lost writes, the last change that
- * was told.
+ * Where a watch stands: the user's sequence number and, to notice a store that has lost writes, what was newest there.
  *
  * @module
  */
@@ -11,7 +10,7 @@ import { InvalidInput } from "../document/errors.ts";
 /** A place in the order of a user's events. */
 export interface Cursor {
   readonly seq: number;
-  /** The last change that was told: if it is there no more, the store has been rewound. */
+  /** The newest change, or with version 0 the newest end: if it is there no more, the store has been rewound. */
   readonly last?: { readonly id: string; readonly version: number; readonly writeId: string };
 }
 

@@ -1,0 +1,47 @@
+/**
+ * Plans as fast-check draws and shrinks them.
+ *
+ * @module
+ */
+
+import fc from "fast-check";
+import { type Intent, WISHES } from "./intents.ts";
+import type { Fault, Plan } from "./simulation.ts";
+
+const HOUR = 3_600_000;
+
+const intent: fc.Arbitrary<Intent> = fc.record({
+  wish: fc.constantFrom(...WISHES, "patch", "patch", "save", "merge", "merge", "get", "mint"),
+  document: fc.nat(3),
+  pick: fc.nat(400),
+  repeatable: fc.boolean(),
+});
+
+const at = fc.integer({ min: 0, max: 300 });
+const fault: fc.Arbitrary<Fault> = fc.oneof(
+  fc.record({ at, what: fc.constantFrom("lose" as const, "double" as const) }),
+  fc.record({ at, what: fc.constant("crash" as const), process: fc.nat(2) }),
+  fc.record({ at, what: fc.constant("jump" as const), ms: fc.integer({ min: -2 * HOUR, max: 13 * HOUR }) }),
+  fc.record({ at, what: fc.constant("resume" as const) }),
+);
+
+const processes = fc.array(
+  fc.array(fc.array(intent, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 3 }),
+  { minLength: 1, maxLength: 3 },
+);
+
+const common = {
+  schedule: fc.integer(),
+  processes,
+  faults: fc.array(fault, { maxLength: 10 }),
+  options: fc.constantFrom({}, { cacheBytes: 0 }, { cacheBytes: 8_000 }),
+};
+
+/** Plans in which nothing that was acknowledged may be lost. */
+export const plans: fc.Arbitrary<Plan> = fc.record(common);
+
+/** Plans in which a replica that lags takes over. */
+export const failoverPlans: fc.Arbitrary<Plan> = fc.record({
+  ...common,
+  failover: fc.tuple(at, fc.integer({ min: 1, max: 80 })).map(([lagsAt, by]) => ({ lagsAt, at: lagsAt + by })),
+});
