@@ -47,6 +47,7 @@ function print(text: string): number {
 }
 
 function report(error: unknown): number {
+  if (error instanceof Deno.errors.BrokenPipe) return 0; // whoever reads has seen enough
   if (error instanceof UsageError) {
     console.error(`mcpstate: ${error.message}\nRun it with --help to see what there is.`);
     return 2;

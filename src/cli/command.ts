@@ -45,6 +45,8 @@ export interface Example {
   readonly line: string;
   /** What it does. */
   readonly does: string;
+  /** Whether it goes on until it is stopped. It says on standard error that it has begun then. */
+  readonly isEndless?: true;
 }
 
 /** What a command needs beside what its flags and arguments name. */

@@ -5,9 +5,12 @@
  */
 
 import { Call } from "./call.ts";
-import type { Command } from "./command.ts";
+import { checkKind, checkTime } from "../document/checks.ts";
+import type { Argument, Command } from "./command.ts";
 import { BACKEND, JSON_OUTPUT, MAX_STATE_BYTES, USER, WRITER } from "./flags.ts";
 import { didYouMean, UsageError } from "./usage.ts";
+
+const HANDLE: Argument = { name: "HANDLE", does: "the document, as list prints it" };
 
 /** What happens without a command. */
 export const DEFAULT_COMMAND = "serve";
@@ -23,6 +26,93 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       { line: "serve --backend redis://127.0.0.1:6379/0 --user alice", does: "state in Redis, for alice" },
     ],
     run: async (call) => await (await import("./serve.ts")).serve(call),
+  },
+  list: {
+    summary: "list a user's documents, newest first",
+    arguments: [],
+    flags: {
+      backend: BACKEND,
+      user: USER,
+      kind: { value: "KIND", does: "only of this kind", check: checkKind },
+      query: { value: "TEXT", does: "only those whose title or handle contains this" },
+      limit: { value: "N", does: "how many at most, 1 to 1000 (default 100)" },
+      cursor: { value: "CURSOR", does: "go on where a page ended" },
+      expired: { does: "what has expired in the last 30 days too" },
+      json: JSON_OUTPUT,
+    },
+    examples: [
+      { line: "list", does: "the last 100" },
+      { line: "list --kind research --query copenhagen --json", does: "for another program" },
+    ],
+    run: async (call) => await (await import("./list.ts")).list(call),
+  },
+  show: {
+    summary: "print a document as it is, or as of a version, a turn or a time",
+    arguments: [HANDLE],
+    flags: {
+      backend: BACKEND,
+      user: USER,
+      version: { value: "N", does: "as of this version" },
+      turn: { value: "N", does: "as this turn of the conversation ended" },
+      at: {
+        value: "TIME",
+        does: "as of this time, in ISO 8601 with its zone",
+        check: (text) => checkTime("at", text),
+      },
+      path: { value: "PATH", does: "only what is there: dotted, or a JSON Pointer" },
+      json: JSON_OUTPUT,
+    },
+    examples: [
+      { line: "show research_k7q2v9xa", does: "as it is" },
+      { line: "show research_k7q2v9xa --version 3 --path sources.0", does: "one value, as it was" },
+      { line: "show research_k7q2v9xa --at 2026-07-28T09:30:00Z", does: "as it was then" },
+    ],
+    run: async (call) => await (await import("./show.ts")).show(call),
+  },
+  log: {
+    summary: "print who changed what in a document and when, newest first",
+    arguments: [HANDLE],
+    flags: {
+      backend: BACKEND,
+      user: USER,
+      limit: { value: "N", does: "how many versions at most, 1 to 1000 (default 20)" },
+      since: { value: "N", does: "only what was written after this version" },
+      json: JSON_OUTPUT,
+    },
+    examples: [
+      { line: "log research_k7q2v9xa", does: "the last 20 versions" },
+      { line: "log research_k7q2v9xa --since 3 --json", does: "as JSON Patches, oldest last" },
+    ],
+    run: async (call) => await (await import("./log.ts")).log(call),
+  },
+  diff: {
+    summary: "print what changed between two versions of a document",
+    arguments: [
+      HANDLE,
+      { name: "A", does: "the version to compare from" },
+      { name: "B", does: "the version to compare to (default: the current one)", isOptional: true },
+    ],
+    flags: { backend: BACKEND, user: USER, json: JSON_OUTPUT },
+    examples: [
+      { line: "diff research_k7q2v9xa 2 4", does: "from version 2 to version 4" },
+      { line: "diff research_k7q2v9xa 3 --json", does: "from version 3 to now, as a JSON Patch" },
+    ],
+    run: async (call) => await (await import("./diff.ts")).diff(call),
+  },
+  watch: {
+    summary: "print what happens to a user's documents, as it happens",
+    arguments: [{ name: "HANDLE", does: "only of this document", isOptional: true }],
+    flags: {
+      backend: BACKEND,
+      user: USER,
+      since: { value: "CURSOR", does: "go on after the event with this cursor (default: from now on)" },
+      json: { does: "print one line of JSON per event, with its cursor" },
+    },
+    examples: [
+      { line: "watch", does: "all of a user's documents", isEndless: true },
+      { line: "watch research_k7q2v9xa --json", does: "one, for another program", isEndless: true },
+    ],
+    run: async (call) => await (await import("./watch.ts")).watch(call),
   },
   permissions: {
     summary: "print the deno run and deno compile lines with exactly what a command needs",

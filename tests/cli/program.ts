@@ -20,11 +20,19 @@ export interface RunOptions {
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
   readonly cwd?: string;
+  readonly input?: string;
 }
 
-/** `deno run` with nothing on standard input. */
-export async function runProgram({ home, flags = [], args = [], env, cwd }: RunOptions): Promise<Run> {
-  return await runCommand(Deno.execPath(), ["run", ...flags, PROGRAM, ...args], environment(home, env), cwd);
+/** `deno run`, with nothing on standard input unless something is given. */
+export async function runProgram({ home, flags = [], args = [], env, cwd, input }: RunOptions): Promise<Run> {
+  return await runCommand(Deno.execPath(), ["run", ...flags, PROGRAM, ...args], environment(home, env), cwd, input);
+}
+
+/** The rest of a stream. */
+export async function readText(reader: ReadableStreamDefaultReader<string>): Promise<string> {
+  let text = "";
+  for (let read = await reader.read(); !read.done; read = await reader.read()) text += read.value;
+  return text;
 }
 
 /** A line in a shell, with `deno` found and this input. */
