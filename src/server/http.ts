@@ -4,18 +4,18 @@
  * @module
  */
 
-import type { McpServer } from "@modelcontextprotocol/server";
-import type { StateStore } from "./call.ts";
+import type { HandleStore } from "../store/store.ts";
 import { metadataPath, type Resource, resourceMetadata, toIdentityRefusal } from "./http/challenge.ts";
-import { type Caller, McpEndpoint } from "./http/exchange.ts";
+import { McpEndpoint, type ServerFactory } from "./http/exchange.ts";
 import { health } from "./http/health.ts";
 import { HostGate, isLoopback, preflight, shareWith } from "./http/hosts.ts";
 import { type Rate, RateLimit, Slots } from "./http/limits.ts";
 import type { Log } from "./http/log.ts";
 import { Refusal } from "./http/refusal.ts";
+import { anyone, networkOf, NOBODY, unownedStore } from "./identity/anonymous.ts";
 import type { IdentitySource } from "./identity/identity.ts";
+import { ANONYMOUS_INSTRUCTIONS } from "./instructions.ts";
 import { createServer } from "./server.ts";
-import type { Tool } from "./tool.ts";
 
 /** How a server is reached, who may reach it, and how often. */
 export interface HttpOptions {
@@ -23,8 +23,8 @@ export interface HttpOptions {
   readonly hostname: string;
   /** 0 for any that is free. */
   readonly port: number;
-  /** Who is asking. */
-  readonly identity: IdentitySource;
+  /** Who is asking; or `"anonymous"`: nobody knows, and the handle is the only secret. */
+  readonly identity: IdentitySource | "anonymous";
   /** Who issues tokens, to be told to callers that have none. */
   readonly issuer?: string;
   /** The address of the MCP endpoint as clients know it, where that is not the one it listens on. */
@@ -37,6 +37,8 @@ export interface HttpOptions {
   readonly writer?: string;
   /** Calls of each user. Default 100 a second, 1,000 at once after a pause. */
   readonly rate?: Rate;
+  /** Mints from each address, where callers are anonymous. Default one a minute, 60 at once after a pause. */
+  readonly mints?: Rate;
   /** Calls of each user that may be under way. Default 500. */
   readonly concurrency?: number;
   /** Streams of each user that may be open. Default 16. */
@@ -46,7 +48,7 @@ export interface HttpOptions {
   /** Whether a proxy in front says, in `X-Forwarded-For`, where callers come from. */
   readonly forwarded?: boolean;
   /** Makes the server of a request; by default ours. */
-  readonly createServer?: (caller: Caller, tools: readonly Tool[]) => McpServer;
+  readonly createServer?: ServerFactory;
 }
 
 /** A server that listens. */
@@ -63,20 +65,19 @@ export interface HttpServer extends AsyncDisposable {
 const FINISH_MS = 10_000;
 
 /** Listens. The store stays open and is yours to close. @throws {Deno.errors.AddrInUse} and its like. */
-export function serveHttp(store: StateStore, options: HttpOptions): HttpServer {
-  const { hostname, log, identity, rate = { perSecond: 100, burst: 1_000 }, concurrency = 500, streams = 16 } = options;
+export function serveHttp(store: HandleStore, options: HttpOptions): HttpServer {
+  const { hostname, log, rate = { perSecond: 100, burst: 1_000 }, concurrency = 500, streams = 16 } = options;
   const gate = new HostGate({
     loopback: isLoopback(hostname),
     hosts: [...options.hosts ?? [], ...(options.resource === undefined ? [] : [options.resource.hostname])],
     origins: [...options.origins ?? [], ...(options.resource === undefined ? [] : [options.resource.origin])],
   });
   const resource = (): Resource => ({ url: options.resource ?? url, issuer: options.issuer });
-  const makeServer = options.createServer ?? ((caller: Caller, tools: readonly Tool[]) => {
-    const { user, client, writer = options.writer } = caller;
-    return createServer(store, { user, client, writer }, tools);
-  });
+  const { identity, makeServer } = options.identity === "anonymous"
+    ? anonymousAccess(store, options)
+    : { identity: options.identity, makeServer: serverOfCaller(store, options) };
   const limits = { calls: new RateLimit(rate), slots: new Slots(concurrency), streams: new Slots(streams) };
-  const endpoint = new McpEndpoint(makeServer, limits, resource, log);
+  const endpoint = new McpEndpoint(options.createServer ?? makeServer, limits, resource, log);
 
   const route = async (request: Request, address: string): Promise<Response> => {
     const { pathname } = new URL(request.url);
@@ -135,6 +136,27 @@ export function serveHttp(store: StateStore, options: HttpOptions): HttpServer {
       await endpoint.close();
     })();
   return { url, finished: server.finished, close, [Symbol.asyncDispose]: close };
+}
+
+/** Each caller reaches what is theirs. */
+function serverOfCaller(store: HandleStore, options: HttpOptions): ServerFactory {
+  return ({ user, client, writer = options.writer }, tools) => createServer(store, { user, client, writer }, tools);
+}
+
+/** Each caller reaches what they have the handle of. */
+function anonymousAccess(
+  store: HandleStore,
+  { writer, mints: rate = { perSecond: 1 / 60, burst: 60 } }: HttpOptions,
+): { readonly identity: IdentitySource; readonly makeServer: ServerFactory } {
+  const mints = new RateLimit(rate);
+  return {
+    identity: anyone(),
+    makeServer({ address }, tools) {
+      const reached = unownedStore(store, () => mints.take(networkOf(address)));
+      const offered = tools.filter(({ takesHandle }) => takesHandle);
+      return createServer(reached, { user: NOBODY, writer }, offered, ANONYMOUS_INSTRUCTIONS);
+    },
+  };
 }
 
 /** Where a caller comes from: what the nearest proxy says, if there is one. */

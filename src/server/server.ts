@@ -5,8 +5,8 @@
  */
 
 import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
-import { checkUser } from "../document/checks.ts";
 import { DEFAULT_MAX_ANSWER_CHARS, type ServerOptions, type StateStore, toCall } from "./call.ts";
+import { checkCaller } from "./identity/callers.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import type { Tool } from "./tool.ts";
 import { TOOLS } from "./tools.ts";
@@ -49,7 +49,7 @@ export function addStateTools(host: ToolHost, store: StateStore, options: Server
 }
 
 function addTools(host: ToolHost, store: StateStore, options: ServerOptions, tools: readonly Tool[]): void {
-  checkUser(options.user);
+  checkCaller(options.user);
   const budget = options.maxAnswerChars ?? DEFAULT_MAX_ANSWER_CHARS;
   if (!(budget >= MIN_ANSWER_CHARS)) throw new RangeError(`maxAnswerChars must be at least ${MIN_ANSWER_CHARS}`);
   for (const { name, advertisement, answer } of tools) {
@@ -62,13 +62,18 @@ function addTools(host: ToolHost, store: StateStore, options: ServerOptions, too
 }
 
 /** Our own server, with instructions and the tools: all of them, or those that a request is about. */
-export function createServer(store: StateStore, options: ServerOptions, tools: readonly Tool[] = TOOLS): McpServer {
+export function createServer(
+  store: StateStore,
+  options: ServerOptions,
+  tools: readonly Tool[] = TOOLS,
+  instructions: string = INSTRUCTIONS,
+): McpServer {
   const hint = { ttlMs: LIST_TTL_MS, cacheScope: "public" } as const;
   const server = new McpServer(
     { name: "mcpstate", title: "Durable state", version: VERSION },
     {
       capabilities: { tools: { listChanged: false } },
-      instructions: INSTRUCTIONS,
+      instructions,
       cacheHints: { "tools/list": hint, "server/discover": hint },
     },
   );

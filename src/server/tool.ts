@@ -32,6 +32,8 @@ export interface Tool {
   readonly name: string;
   /** What a caller must be allowed, as its hints say: there is no way to leave it out. */
   readonly scope: Scope;
+  /** Whether a call says which document it is about. One that does not is about all of a user's. */
+  readonly takesHandle: boolean;
   readonly advertisement: {
     readonly title: string;
     readonly description: string;
@@ -50,6 +52,7 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
   return {
     name,
     scope: hints.readOnly ? "mcpstate:read" : "mcpstate:write",
+    takesHandle: "handle" in input.shape,
     advertisement: {
       title,
       description,

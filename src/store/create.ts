@@ -21,13 +21,21 @@ import {
 } from "../document/checks.ts";
 import { mintHandle, mintWriteId } from "./handle.ts";
 import { checkSchema, type StandardSchema } from "./kind.ts";
-import { type MintOptions, requireOptions, type Settings } from "./options.ts";
+import type { MintOptions, Settings } from "./options.ts";
 import type { Reader } from "./reader.ts";
 import { checkSame, replay, toDraft, toRequest } from "./requests.ts";
 import { toSnapshot } from "./snapshots.ts";
 
 /** How often a handle that happens to be taken is drawn again. */
 const DRAWS = 8;
+
+/** How a new document is named, and whose it is. */
+export interface Naming {
+  /** How many characters its handle has after the kind. */
+  readonly handleLength: number;
+  /** Whose a document of that handle is. */
+  userOf(handle: string): string;
+}
 
 /** Version 1 of a new document. */
 export async function create(
@@ -36,10 +44,9 @@ export async function create(
   schema: StandardSchema | undefined,
   kind: string,
   state: unknown,
-  options: MintOptions,
+  options: Omit<MintOptions, "user">,
+  { handleLength, userOf }: Naming,
 ): Promise<Snapshot> {
-  requireOptions(options);
-  const user = checkUser(options.user);
   checkKind(kind);
   const { value, bytes } = admitState(state);
   if (bytes > settings.maxStateBytes) throw new StateTooLarge(bytes, settings.maxStateBytes);
@@ -64,7 +71,9 @@ export async function create(
     request: toDraft(request, meta),
   };
   for (let draw = 0; draw < DRAWS; draw++) {
-    const key = { user, id: mintHandle(kind, settings.handleLength) };
+    const id = mintHandle(kind, handleLength);
+    const user = checkUser(userOf(id));
+    const key = { user, id };
     const answer = await reader.backend.create(key, creation);
     switch (answer.outcome) {
       case "exists":

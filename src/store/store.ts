@@ -54,6 +54,9 @@ import { toWant } from "./want.ts";
 import { type WatchEvent, type WatchOptions, watchUser } from "./watch.ts";
 import { Writer } from "./writer.ts";
 
+/** At least 128 bits, where the handle is all that protects a document. */
+const UNOWNED_HANDLE_LENGTH = 26;
+
 /** What the typed view of a kind adds: the kind that the handle must be of. */
 export interface OfKind {
   /** Refuse a handle of another kind. */
@@ -111,8 +114,25 @@ export class HandleStore implements AsyncDisposable {
   }
 
   /** The same, answering version 1 with its metadata. */
-  create(kind: string, state: unknown, options: MintOptions): Promise<Snapshot> {
-    return create(this.#reader, this.#settings, this.#schemas.get(kind), kind, state, options);
+  async create(kind: string, state: unknown, options: MintOptions): Promise<Snapshot> {
+    requireOptions(options);
+    const user = checkUser(options.user);
+    const naming = { handleLength: this.#settings.handleLength, userOf: () => user };
+    return await create(this.#reader, this.#settings, this.#schemas.get(kind), kind, state, options, naming);
+  }
+
+  /**
+   * The same where nobody knows who is asking: the handle is the only secret, so it has 26 characters after its kind (130
+   * bits) whatever `handleLength` is, and whose document it is follows from it.
+   */
+  async createUnowned(
+    kind: string,
+    state: unknown,
+    options: Omit<MintOptions, "user">,
+    userOf: (handle: string) => string,
+  ): Promise<Snapshot> {
+    const naming = { handleLength: UNOWNED_HANDLE_LENGTH, userOf };
+    return await create(this.#reader, this.#settings, this.#schemas.get(kind), kind, state, options, naming);
   }
 
   /**

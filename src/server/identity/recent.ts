@@ -5,7 +5,7 @@
  */
 
 /** How many are remembered. */
-const MOST = 10_000;
+const MOST = 5_000;
 
 /** Values by text, each for a while. */
 export class Recent<Value> {
