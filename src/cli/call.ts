@@ -80,11 +80,21 @@ export class Call {
     }
   }
 
-  /** @throws {UsageError} if a value can be none. */
+  /** @throws {UsageError} if a value can be none, or a flag means nothing as the others are. */
   async check(): Promise<void> {
-    for (const [name, { check }] of Object.entries(this.command.flags)) {
+    for (const [name, { check, under }] of Object.entries(this.command.flags)) {
+      if (!await this.matters(name)) {
+        if (this.#values[name] === undefined || under === undefined) continue;
+        throw new UsageError(`--${name} means something with --${under.flag} ${under.value} only.`);
+      }
       if (check !== undefined) await this.checked(name, check);
     }
+  }
+
+  /** Whether a flag, or its variable, means something as the others are. */
+  async matters(flag: string): Promise<boolean> {
+    const { under } = this.command.flags[flag];
+    return under === undefined || (await this.setting(under.flag))?.text === under.value;
   }
 
   /** A whole number that a flag was given. @throws {UsageError} if it is none, or not in its range. */

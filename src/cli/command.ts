@@ -6,8 +6,8 @@
 
 import type { Call } from "./call.ts";
 
-/** What a value names, where that takes a permission: a backend, a file to be read, or one to be written. */
-export type Names = "backend" | "file to read" | "file to write";
+/** What a value names, where that takes a permission: a backend, a file to be read or written, an address on the web. */
+export type Names = "backend" | "file to read" | "file to write" | "address" | "address or file to read";
 
 /** A flag of a command. */
 export interface Flag {
@@ -17,6 +17,8 @@ export interface Flag {
   readonly variable?: string;
   /** What it does, as the rest of a line of help. */
   readonly does: string;
+  /** The flag and its value without which this one means nothing. */
+  readonly under?: { readonly flag: string; readonly value: string };
   /** What its value names. */
   readonly names?: Names;
   /** Refuses what it cannot be. */

@@ -8,6 +8,8 @@ import { Call } from "./call.ts";
 import { checkKind, checkTime } from "../document/checks.ts";
 import type { Argument, Command } from "./command.ts";
 import { BACKEND, JSON_OUTPUT, MAX_STATE_BYTES, USER, WRITER } from "./flags.ts";
+import { HTTP_FLAGS, listeningHosts, TRANSPORT } from "./http_flags.ts";
+import { TOKEN_FLAGS } from "./token_flags.ts";
 import { didYouMean, UsageError } from "./usage.ts";
 
 const HANDLE: Argument = { name: "HANDLE", does: "the document, as list prints it" };
@@ -18,13 +20,27 @@ export const DEFAULT_COMMAND = "serve";
 /** By name, in the order of the help. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   serve: {
-    summary: "serve MCP on standard input and output (what happens without a command)",
+    summary: "serve MCP on standard input and output, or over HTTP (what happens without a command)",
+    details: "Over HTTP callers need a token: one made with mcpstate token add, or of the --issuer.",
     arguments: [],
-    flags: { backend: BACKEND, user: USER, writer: WRITER, "max-state-bytes": MAX_STATE_BYTES },
+    flags: {
+      transport: TRANSPORT,
+      backend: BACKEND,
+      user: USER,
+      writer: WRITER,
+      "max-state-bytes": MAX_STATE_BYTES,
+      ...HTTP_FLAGS,
+    },
     examples: [
       { line: "", does: "state in ~/.mcpstate/state.db" },
       { line: "serve --backend redis://127.0.0.1:6379/0 --user alice", does: "state in Redis, for alice" },
+      { line: "serve --transport http", does: "at http://127.0.0.1:8000/mcp, for holders of tokens" },
+      {
+        line: "serve --transport http --issuer https://id.example.com --public-url https://state.example.com",
+        does: "behind a proxy, for users of an identity provider",
+      },
     ],
+    needs: listeningHosts,
     run: async (call) => await (await import("./serve.ts")).serve(call),
   },
   list: {
@@ -113,6 +129,22 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       { line: "watch research_k7q2v9xa --json", does: "one, for another program", isEndless: true },
     ],
     run: async (call) => await (await import("./watch.ts")).watch(call),
+  },
+  token: {
+    summary: "hand out, list and revoke the tokens that let callers in over HTTP",
+    details: "Tokens are kept in the store, as hashes: every server on the same backend knows them at once.",
+    arguments: [
+      { name: "ACTION", does: "add, list or revoke" },
+      { name: "ID", does: "which token to revoke, as list shows it", isOptional: true },
+    ],
+    flags: { backend: BACKEND, ...TOKEN_FLAGS, json: JSON_OUTPUT },
+    examples: [
+      { line: "token add --user alice --writer phone", does: "a token for alice's phone; its text is shown this once" },
+      { line: "token add --user alice --scope read --ttl-days 30", does: "one that only reads, for a month" },
+      { line: "token list", does: "all of them, without their secrets" },
+      { line: "token revoke k3x9q2ma", does: "end one, within five seconds everywhere" },
+    ],
+    run: async (call) => await (await import("./token.ts")).token(call),
   },
   permissions: {
     summary: "print the deno run and deno compile lines with exactly what a command needs",

@@ -6,6 +6,7 @@
 
 import { DEFAULT_URL } from "../backends/open.ts";
 import { checkUser, checkWriter } from "../document/checks.ts";
+import { checkCaller } from "../server/identity/callers.ts";
 import type { Call } from "./call.ts";
 import type { Flag } from "./command.ts";
 import { UsageError } from "./usage.ts";
@@ -27,7 +28,7 @@ export const USER: Flag = {
   value: "NAME",
   variable: "MCPSTATE_USER",
   does: `whose documents these are (default ${DEFAULT_USER})`,
-  check: checkUser,
+  check: checkCaller,
 };
 
 /** Only of one user; of all if it is left out. */
@@ -63,7 +64,7 @@ export async function backendOf(call: Call): Promise<string> {
 
 /** The user that a call is about. @throws {UsageError} if it can be none. */
 export async function userOf(call: Call): Promise<string> {
-  return await call.checked("user", checkUser) ?? DEFAULT_USER;
+  return await call.checked("user", checkCaller) ?? DEFAULT_USER;
 }
 
 /** The largest state that is let in; absent: the store's default. @throws {UsageError} if it is no such number. */

@@ -50,6 +50,7 @@ export async function requirementsOf(call: Call): Promise<Requirements> {
     words.push(names === undefined ? text : await collected.named(names, text) ?? collected.secret(`$${name}`));
   }
   for (const [name, { value, variable, names, default: byDefault }] of Object.entries(command.flags)) {
+    if (!await call.matters(name)) continue;
     const given = call.text(name);
     const setting = await call.setting(name);
     if (variable !== undefined && given === undefined) collected.settings.add(variable);
@@ -85,6 +86,10 @@ class Collected {
         return text === "-" ? text : this.#file(this.#reads, text);
       case "file to write":
         return text === "-" ? text : this.#file(this.#writes, text);
+      case "address":
+        return this.#address(text);
+      case "address or file to read":
+        return /^https?:/i.test(text) ? this.#address(text) : this.#file(this.#reads, text);
     }
   }
 
@@ -117,6 +122,12 @@ class Collected {
     const absolute = resolve(path);
     files.add(absolute);
     return absolute;
+  }
+
+  #address(url: string): string {
+    const { host, port, protocol } = new URL(url);
+    this.hosts.add(port === "" ? `${host}:${protocol === "http:" ? 80 : 443}` : host);
+    return url;
   }
 
   async #backend(url: string): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 /**
- * `serve`: the MCP server on standard input and output, until the client closes its end or the system says stop.
+ * `serve`: the MCP server on standard input and output, until the client closes its end or the system says stop. Over
+ * HTTP that is a module of its own.
  *
  * @module
  */
@@ -16,6 +17,7 @@ import { sweepInBackground } from "./sweeper.ts";
 
 /** Serves. Answers the exit code. */
 export async function serve(call: Call): Promise<number> {
+  if (call.text("transport") === "http") return await (await import("./serve_http.ts")).serveOverHttp(call);
   const [user, maxStateBytes] = [await userOf(call), await maxStateBytesOf(call)];
   const writer = await writerOf(call) ?? await hostName();
   const store = await HandleStore.fromUrl(await backendOf(call), maxStateBytes === undefined ? {} : { maxStateBytes });

@@ -23,12 +23,6 @@ export interface Allowed {
   readonly origins: readonly string[];
 }
 
-/** Whether an address is reached from the same machine only. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "::1" || hostname === "[::1]" ||
-    /^(::ffff:)?127(\.\d{1,3}){3}$/.test(hostname);
-}
-
 /** Lets requests pass by their `Host` and `Origin`. */
 export class HostGate {
   readonly #hosts: string[];

@@ -7,7 +7,7 @@
 
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from "jose";
 import { isObject } from "../../document/json.ts";
-import { isLoopback } from "../http/hosts.ts";
+import { isLoopback } from "../http/loopback.ts";
 import { IdentityUnavailable } from "./identity.ts";
 
 /** Where keys are. */

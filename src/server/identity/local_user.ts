@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isLoopback } from "../http/hosts.ts";
+import { isLoopback } from "../http/loopback.ts";
 import { SCOPES } from "../scopes.ts";
 import { checkCaller } from "./callers.ts";
 import { IdentityRefused, type IdentitySource } from "./identity.ts";
