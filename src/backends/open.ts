@@ -7,6 +7,7 @@
 import { InvalidInput } from "../document/errors.ts";
 import type { Backend } from "./backend.ts";
 import { parseFileUrl } from "./file_url.ts";
+import type { Maintenance } from "./maintenance.ts";
 
 /** Where state is kept if nothing else is said. */
 export const DEFAULT_URL = "sqlite:///~/.mcpstate/state.db";
@@ -35,6 +36,7 @@ export interface BackendNeeds {
 interface Place {
   readonly needs: BackendNeeds;
   open(options: OpenOptions): Promise<Backend>;
+  maintain(options: OpenOptions): Promise<Maintenance>;
 }
 
 /**
@@ -50,6 +52,15 @@ interface Place {
  */
 export async function openBackend(url: string = DEFAULT_URL, options: OpenOptions = {}): Promise<Backend> {
   return await (await parseBackendUrl(url)).open(options);
+}
+
+/**
+ * Opens the store of a URL for maintenance: to write it out, to take documents in, to look it over.
+ *
+ * @throws {InvalidInput} for a URL that is not understood, or of an engine that has no maintenance port.
+ */
+export async function openMaintenance(url: string = DEFAULT_URL, options: OpenOptions = {}): Promise<Maintenance> {
+  return await (await parseBackendUrl(url)).maintain(options);
 }
 
 /** What opening the backend of a URL needs. Opens nothing. @throws {InvalidInput} as {@link openBackend} does. */
@@ -88,6 +99,10 @@ function sqlitePlace(url: string): Place {
       const { openSqliteBackend } = await import("./sqlite.ts");
       return await openSqliteBackend({ path, synchronous, ...options });
     },
+    async maintain(options) {
+      const { openSqliteMaintenance } = await import("./sqlite/maintenance.ts");
+      return await openSqliteMaintenance({ path, synchronous, ...options });
+    },
   };
 }
 
@@ -99,11 +114,18 @@ function kvPlace(url: string): Place {
     const { openKvBackend } = await import("./kv.ts");
     return await openKvBackend({ path, ...options });
   };
-  if (path === undefined || path === ":memory:") return { needs, open };
-  if (!/^https?:/i.test(path)) return { needs: { ...needs, file: path }, open };
+  const maintain = () => noMaintenance("Deno KV");
+  if (path === undefined || path === ":memory:") return { needs, open, maintain };
+  if (!/^https?:/i.test(path)) return { needs: { ...needs, file: path }, open, maintain };
   const { host, port, protocol } = new URL(path);
   const hosts = [port === "" ? `${host}:${protocol === "https:" ? 443 : 80}` : host];
-  return { needs: { ...needs, hosts, variables: ["DENO_KV_ACCESS_TOKEN"] }, open };
+  return { needs: { ...needs, hosts, variables: ["DENO_KV_ACCESS_TOKEN"] }, open, maintain };
+}
+
+function noMaintenance(engine: string): Promise<never> {
+  return Promise.reject(
+    new InvalidInput("url", `State in ${engine} cannot be exported, imported or checked yet; in SQLite it can.`),
+  );
 }
 
 function parseKvPlace(url: string, place: string): string {
@@ -126,6 +148,7 @@ async function redisPlace(url: string): Promise<Place> {
       const { openRedisBackend } = await import("./redis.ts");
       return await openRedisBackend({ url, deadlineMs: maxContentionMs });
     },
+    maintain: () => noMaintenance("Redis"),
   };
 }
 

@@ -5,11 +5,11 @@
  */
 
 import { Call } from "./call.ts";
-import { checkKind, checkTime } from "../document/checks.ts";
+import { checkKind, checkTime, checkUser } from "../document/checks.ts";
 import type { Argument, Command } from "./command.ts";
-import { BACKEND, JSON_OUTPUT, MAX_STATE_BYTES, USER, WRITER } from "./flags.ts";
 import { HTTP_FLAGS, listeningHosts, TRANSPORT } from "./http_flags.ts";
 import { TOKEN_FLAGS } from "./token_flags.ts";
+import { BACKEND, DRY_RUN, JSON_OUTPUT, MAX_STATE_BYTES, ONLY_USER, USER, WRITER } from "./flags.ts";
 import { didYouMean, UsageError } from "./usage.ts";
 
 const HANDLE: Argument = { name: "HANDLE", does: "the document, as list prints it" };
@@ -34,10 +34,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     examples: [
       { line: "", does: "state in ~/.mcpstate/state.db" },
       { line: "serve --backend redis://127.0.0.1:6379/0 --user alice", does: "state in Redis, for alice" },
-      { line: "serve --transport http", does: "at http://127.0.0.1:8000/mcp, for holders of tokens" },
+      { line: "serve --transport http", does: "at http://127.0.0.1:8000/mcp, for holders of tokens", isEndless: true },
       {
         line: "serve --transport http --issuer https://id.example.com --public-url https://state.example.com",
         does: "behind a proxy, for users of an identity provider",
+        isEndless: true,
       },
     ],
     needs: listeningHosts,
@@ -145,6 +146,80 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       { line: "token revoke k3x9q2ma", does: "end one, within five seconds everywhere" },
     ],
     run: async (call) => await (await import("./token.ts")).token(call),
+  },
+  export: {
+    summary: "write a store out as JSON Lines, every document with its whole past",
+    details: "Each document comes out as it was at one moment; servers may go on meanwhile.",
+    arguments: [
+      {
+        name: "FILE",
+        does: "the file to make, which holds everything: keep it private (default: standard output)",
+        isOptional: true,
+        names: "file to write",
+      },
+    ],
+    flags: { backend: BACKEND, user: ONLY_USER },
+    examples: [
+      { line: "export backup.jsonl", does: "everything, into a file" },
+      { line: "export --user alice", does: "one user, to standard output" },
+    ],
+    run: async (call) => await (await import("./export.ts")).exportTo(call),
+  },
+  import: {
+    summary: "take an export in, or a database of the Python package mcpstate",
+    details: "What is there already is left as it is, so one that was cut off is taken up by running it again.\n" +
+      "It ends with 1 if anything was refused or the export is not whole; the rest was taken in then.",
+    arguments: [
+      {
+        name: "FILE",
+        does: "an export, or a SQLite file of the Python package (default: standard input)",
+        isOptional: true,
+        names: "file to read",
+      },
+    ],
+    flags: { backend: BACKEND, "dry-run": DRY_RUN, "max-state-bytes": MAX_STATE_BYTES, json: JSON_OUTPUT },
+    examples: [
+      { line: "import backup.jsonl --dry-run", does: "say what would come of it" },
+      { line: "import backup.jsonl", does: "take it in" },
+    ],
+    run: async (call) => await (await import("./import.ts")).importFrom(call),
+  },
+  migrate: {
+    summary: "copy a store into another one, of whatever engine",
+    details: "Running it again takes in what has come since, and leaves alone what is there.",
+    arguments: [
+      { name: "FROM", does: "the URL of the store to copy", names: "backend" },
+      { name: "TO", does: "the URL of the store to copy into", names: "backend" },
+    ],
+    flags: { user: ONLY_USER, "dry-run": DRY_RUN, "max-state-bytes": MAX_STATE_BYTES, json: JSON_OUTPUT },
+    examples: [
+      { line: "migrate sqlite:///~/.mcpstate/state.db sqlite:///copy/state.db --dry-run", does: "say what would come" },
+      { line: "migrate sqlite:///~/.mcpstate/state.db sqlite:///copy/state.db", does: "copy" },
+    ],
+    run: async (call) => await (await import("./migrate.ts")).migrate(call),
+  },
+  doctor: {
+    summary: "look a store over: fold every journal, and compare it with what is kept beside it",
+    details: "Changes nothing, and may run while servers do. Ends with 1 if anything is wrong.",
+    arguments: [],
+    flags: { backend: BACKEND, user: ONLY_USER, json: JSON_OUTPUT },
+    examples: [
+      { line: "doctor", does: "all of it" },
+      { line: "doctor --user alice --json", does: "one user's documents, for another program" },
+    ],
+    run: async (call) => await (await import("./doctor.ts")).doctor(call),
+  },
+  purge: {
+    summary: "delete everything of a user: documents, history, what is left of ended ones, request ids",
+    details: "On a terminal it asks first; elsewhere it needs --yes.",
+    arguments: [],
+    flags: {
+      backend: BACKEND,
+      user: { value: "NAME", does: "whose; there is no default", check: checkUser },
+      yes: { does: "do not ask" },
+    },
+    examples: [{ line: "purge --user alice --yes", does: "without asking" }],
+    run: async (call) => await (await import("./purge.ts")).purge(call),
   },
   permissions: {
     summary: "print the deno run and deno compile lines with exactly what a command needs",

@@ -41,6 +41,9 @@ export const ONLY_USER: Flag = {
 /** For other programs. */
 export const JSON_OUTPUT: Flag = { does: "print JSON, for other programs" };
 
+/** To judge only. */
+export const DRY_RUN: Flag = { does: "only say what would come of it" };
+
 /** How large a state may be. */
 export const MAX_STATE_BYTES: Flag = {
   value: "N",

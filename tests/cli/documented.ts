@@ -17,9 +17,8 @@ export function wordsOf(line: string, handle: string, redis: string | undefined)
 }
 
 /** Makes what a command reads. */
-export async function prepare(site: CommandSite, name: string, _redis: string | undefined): Promise<void> {
-  if (name === "import") {
-    const { stdout } = await site.run("export");
-    await Deno.writeTextFile(`${site.home}/state.jsonl`, stdout);
-  }
+export async function prepare(site: CommandSite, name: string): Promise<void> {
+  if (name !== "import") return;
+  const { stdout } = await site.run("export");
+  await Deno.writeTextFile(`${site.home}/backup.jsonl`, stdout);
 }

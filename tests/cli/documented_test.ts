@@ -16,7 +16,7 @@ for (const [name, { examples }] of Object.entries(COMMANDS)) {
       await using site = new CommandSite();
       await using redis = line.includes("redis://") ? await startRedis() : undefined;
       const handle = await site.seed();
-      await prepare(site, name, redis?.url);
+      await prepare(site, name);
       const words = wordsOf(line, handle, redis?.url);
       const { flags, run } = await site.permissions(words);
       for (const flag of flags) {
