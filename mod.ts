@@ -42,6 +42,35 @@ export type { Revoked } from "./src/store/revoke.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema, TypedKind, TypedSnapshot } from "./src/store/kind.ts";
 export type { HandleView } from "./src/store/view.ts";
 export type { KeyHistory, KeyWrites } from "./src/document/key_writes.ts";
+export {
+  type CheckpointHistory,
+  checkpoints,
+  type CheckpointSnapshots,
+  type CheckpointsOptions,
+} from "./src/history/checkpoints.ts";
+export type {
+  CheckpointConfig,
+  CheckpointSource,
+  CheckpointTuple,
+  DeltaHistory,
+  PendingWrite,
+} from "./src/history/checkpoint_source.ts";
+export type { SessionReducer } from "./src/history/checkpoint_state.ts";
+export {
+  type EvictedEntry,
+  mergeToolState,
+  type SessionState,
+  type SessionUpdate,
+  type StateEntry,
+  type StateWrite,
+} from "./src/history/entry.ts";
+export type { Snapshots, ThreadHistory, TurnRange } from "./src/history/port.ts";
+export {
+  type InspectStateOptions,
+  type InspectStateTool,
+  makeInspectState,
+  type SessionContext,
+} from "./src/history/tool.ts";
 export type { Change, HandleInfo, Snapshot, WireMetadata } from "./src/document/snapshot.ts";
 export type { JsonArray, JsonObject, JsonValue } from "./src/document/json.ts";
 export type { JsonPatch, JsonPatchOperation } from "./src/document/json_patch.ts";

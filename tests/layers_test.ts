@@ -43,6 +43,11 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ours: ["document", "port", "open", "store"],
     others: ["node:crypto"],
   },
+  langgraph: {
+    files: /^src\/history\/langgraph\.ts$/,
+    ours: ["document", "history"],
+    others: ["@langchain/core/messages", "@langchain/core/tools", "@langchain/langgraph"],
+  },
   history: {
     files: /^src\/history\/[a-z_]+\.ts$/,
     ours: ["document", "store", "history"],
@@ -68,7 +73,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     others: ["node:util", "node:path", "node:url"],
   },
   main: { files: /^src\/main\.ts$/, ours: ["cli", "document"], others: [] },
-  entry: { files: /^mod\.ts$/, ours: ["document", "port", "open", "store", "main"], others: [] },
+  entry: { files: /^mod\.ts$/, ours: ["document", "port", "open", "store", "history", "main"], others: [] },
 };
 
 /** What is only ever imported dynamically: nobody pays for an adapter, a server or a driver that is not used. */

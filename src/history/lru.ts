@@ -1,0 +1,47 @@
+/**
+ * Keeps what was used last, bounded by what it costs.
+ *
+ * @module
+ */
+
+/** A map that drops what was not used for longest. */
+export class Lru<T> {
+  readonly #entries = new Map<string, { readonly value: T; readonly cost: number }>();
+  readonly #maxCost: number;
+  #cost = 0;
+
+  constructor(maxCost: number) {
+    this.#maxCost = maxCost;
+  }
+
+  /** How much all that is kept costs. */
+  get cost(): number {
+    return this.#cost;
+  }
+
+  get(key: string): T | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry.value;
+  }
+
+  set(key: string, value: T, cost: number): void {
+    this.delete(key);
+    if (cost > this.#maxCost) return;
+    this.#entries.set(key, { value, cost });
+    this.#cost += cost;
+    for (const [oldest] of this.#entries) {
+      if (this.#cost <= this.#maxCost) break;
+      this.delete(oldest);
+    }
+  }
+
+  delete(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#cost -= entry.cost;
+    this.#entries.delete(key);
+  }
+}
