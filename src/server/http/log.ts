@@ -27,7 +27,9 @@ export function openLog(most: LogLevel, write: (line: string) => void = console.
   return {
     tells,
     say(level, event, fields = {}) {
-      if (tells(level)) write(JSON.stringify({ at: new Date().toISOString(), level, event, ...fields }));
+      if (tells(level)) {
+        write(JSON.stringify({ at: new Date().toISOString(), service: "mcpstate", level, event, ...fields }));
+      }
     },
   };
 }
