@@ -1,0 +1,175 @@
+/**
+ * The server over HTTP beside the least server on the same SDK: requests a second under the same load, in turns, and
+ * whether memory stays where it is.
+ *
+ * @module
+ */
+
+import { fileURLToPath } from "node:url";
+
+const META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+  "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1.0.0" },
+};
+/** Requests under way at once. */
+const LANES = 16;
+const CALLS = Number(Deno.args[0] ?? 100_000);
+
+/** A server process and a load for it. */
+class Server {
+  #id = 0;
+
+  private constructor(readonly child: Deno.ChildProcess, readonly url: URL) {}
+
+  static async start(args: readonly string[]): Promise<Server> {
+    const child = new Deno.Command(Deno.execPath(), { args: ["run", "-q", ...args], stderr: "piped", stdout: "null" })
+      .spawn();
+    let text = "";
+    const reader = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) throw new Error(text);
+      text += value;
+      const line = text.split("\n").find((each) => each.includes('"listening"'));
+      if (line === undefined) continue;
+      void (async () => {
+        for (;;) if ((await reader.read()).done) return;
+      })();
+      return new Server(child, new URL(JSON.parse(line).url));
+    }
+  }
+
+  async call(name: string, args: Record<string, unknown>): Promise<Record<string, unknown>> {
+    const answer = await fetch(this.url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "tools/call",
+        "mcp-name": name,
+      },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: ++this.#id,
+        method: "tools/call",
+        params: { _meta: META, name, arguments: args },
+      }),
+    });
+    const { result, error } = await answer.json();
+    if (error !== undefined || result.isError === true) throw new Error(JSON.stringify(error ?? result));
+    return result.structuredContent;
+  }
+
+  /** CPU time of the process in seconds, and its resident memory in MiB. */
+  used(): { readonly cpu: number; readonly rss: number } {
+    const [, rest] = Deno.readTextFileSync(`/proc/${this.child.pid}/stat`).split(") ");
+    const fields = rest.split(" ");
+    return { cpu: (Number(fields[11]) + Number(fields[12])) / 100, rss: Number(fields[21]) * 4096 / 2 ** 20 };
+  }
+
+  async stop(): Promise<void> {
+    this.child.kill("SIGTERM");
+    await this.child.status;
+  }
+}
+
+interface Measured {
+  readonly perSecond: number;
+  /** Microseconds of the server's CPU time for a call. */
+  readonly cpu: number;
+}
+
+async function load(server: Server, count: number, call: (i: number) => Promise<unknown>): Promise<Measured> {
+  const [before, started] = [server.used().cpu, performance.now()];
+  let next = 0;
+  const lane = async () => {
+    while (next < count) await call(next++);
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  const seconds = (performance.now() - started) / 1000;
+  return { perSecond: count / seconds, cpu: (server.used().cpu - before) / count * 1e6 };
+}
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+const home = Deno.makeTempDirSync();
+
+function ours(backend: string): Promise<Server> {
+  const redis = backend.startsWith("redis:") ? `,${new URL(backend).host}` : "";
+  return Server.start([
+    `--allow-read=${home}`,
+    `--allow-write=${home}`,
+    `--allow-net=127.0.0.1:0${redis}`,
+    "--allow-env=HOME",
+    path("../mod.ts"),
+    ...["--transport", "http", "--port", "0", "--user", "bench", "--rate", "1000000", "--backend", backend],
+  ]);
+}
+
+const total = (all: readonly Measured[]) => ({
+  perSecond: all.length / all.reduce((sum, { perSecond }) => sum + 1 / perSecond, 0),
+  cpu: all.reduce((sum, { cpu }) => sum + cpu, 0) / all.length,
+});
+
+/** In turns, so that a machine whose speed drifts drifts for both. */
+async function compare(
+  name: string,
+  server: Server,
+  bare: Server,
+  call: (i: number) => Promise<unknown>,
+  target: number,
+) {
+  const [a, b]: [Measured[], Measured[]] = [[], []];
+  const echo = () => bare.call("echo", { text: "x".repeat(1024) });
+  await load(server, 500, call);
+  await load(bare, 500, echo);
+  for (let round = 0; round < 6; round++) {
+    a.push(await load(server, 1_000, call));
+    b.push(await load(bare, 1_000, echo));
+  }
+  const [own, raw] = [total(a), total(b)];
+  console.log(
+    `${name.padEnd(44)} ${own.perSecond.toFixed(0).padStart(7)}/s  bare ${raw.perSecond.toFixed(0).padStart(7)}/s  ` +
+      `ratio ${(own.perSecond / raw.perSecond).toFixed(2)} (≥ ${target})  ` +
+      `CPU/call ${own.cpu.toFixed(0)} µs | ${raw.cpu.toFixed(0)} µs`,
+  );
+}
+
+if (import.meta.main) {
+  const bare = await Server.start(["--allow-net=127.0.0.1:0", path("./bare_http_server.ts")]);
+  const redisPort = 20_000 + Math.floor(Math.random() * 20_000);
+  const redis = new Deno.Command("redis-server", {
+    args: ["--port", String(redisPort), "--save", "", "--dir", home, "--maxmemory-policy", "noeviction"],
+    stdout: "null",
+  }).spawn();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const backends = {
+    "SQLite, synchronous=normal": `sqlite:///${home}/state.db?synchronous=normal`,
+    "Redis 7 on loopback": `redis://127.0.0.1:${redisPort}`,
+  };
+  for (const [name, backend] of Object.entries(backends)) {
+    const server = await ours(backend);
+    const { handle } = await server.call("state_save", { kind: "bench", state: { text: "x".repeat(1000), count: 0 } });
+    await compare(`state_load of 1 KB, ${name}`, server, bare, () => server.call("state_load", { handle }), 0.8);
+    const handles = await Promise.all(
+      Array.from({ length: LANES }, () => server.call("state_save", { kind: "bench", state: { count: 0 } })),
+    );
+    const ops = [{ op: "increment", path: "count", by: 1 }];
+    const patch = (i: number) => server.call("state_patch", { handle: handles[i % LANES].handle, ops });
+    await compare(`state_patch, ${name}`, server, bare, patch, 0.6);
+    if (backend.startsWith("sqlite")) {
+      const seen = [server.used().rss];
+      for (let round = 0; round < 10; round++) {
+        await load(server, CALLS / 10, (i) => i % 10 === 0 ? patch(i) : server.call("state_load", { handle }));
+        seen.push(server.used().rss);
+      }
+      console.log(`resident MiB over ${CALLS} calls: ${seen.map((each) => each.toFixed(0)).join(" ")}`);
+    }
+    await server.stop();
+  }
+  await bare.stop();
+  redis.kill("SIGTERM");
+  await redis.status;
+  Deno.removeSync(home, { recursive: true });
+}

@@ -1,0 +1,175 @@
+/**
+ * What one user can learn of, or do to, what is another's: nothing. The calls are made from what the server lists, so a
+ * new tool or argument is tried as soon as it is there.
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { type Connection, type ListedTool, succeed } from "./client.ts";
+import { callTool, CLIENTS, connectHttpModern, type Reach, readCall } from "./http_client.ts";
+import { openSite } from "./http_site.ts";
+
+/** What only alice knows. */
+const SECRET = "the key is under the blue stone";
+
+/** Values that carry something of alice's, where an argument could take it. */
+interface Carried {
+  readonly handle: string;
+  readonly cursor: string;
+  readonly requestId: string;
+}
+
+/** Every value that is worth trying for an argument. */
+function valuesFor(name: string, schema: Record<string, unknown>, { handle, cursor, requestId }: Carried): unknown[] {
+  switch (name) {
+    case "handle":
+      return [handle];
+    case "cursor":
+      return [cursor];
+    case "request_id":
+      return [requestId, "one of bob's own"];
+    case "query":
+      return [handle, "stone", "blue"];
+    case "kind":
+      return ["secret", "cart"];
+    case "ops":
+      return [[{ op: "set_key", path: "", key: "note", value: "bob was here" }]];
+    case "at":
+      return [new Date().toISOString()];
+  }
+  if (Array.isArray(schema.enum)) return schema.enum;
+  switch (schema.type) {
+    case "integer":
+    case "number":
+      return [1, 2];
+    case "boolean":
+      return [true];
+    case "object":
+      return [{ note: "bob was here" }];
+    case "array":
+      return [[]];
+    default:
+      return ["note", "*", ""];
+  }
+}
+
+/** Calls of a tool: with what it must have, with each other argument beside it, and with all at once. */
+function callsOf({ inputSchema }: ListedTool, carried: Carried): Record<string, unknown>[] {
+  const properties = Object.entries(inputSchema.properties as Record<string, Record<string, unknown>>);
+  const required = Array.isArray(inputSchema.required) ? inputSchema.required : [];
+  // `expect_version` is needed wherever a handle is saved over, though the schema cannot say so.
+  const base = Object.fromEntries(
+    properties.filter(([name]) => required.includes(name) || name === "handle" || name === "expect_version")
+      .map(([name, schema]) => [name, valuesFor(name, schema, carried)[0]]),
+  );
+  const singles = properties.flatMap(([name, schema]) =>
+    valuesFor(name, schema, carried).map((value) => ({ ...base, [name]: value }))
+  );
+  const all = Object.fromEntries(properties.map(([name, schema]) => [name, valuesFor(name, schema, carried)[0]]));
+  return [base, ...singles, all];
+}
+
+/** What is minted differs each time; what is about a handle names it. */
+function comparable(text: string, handle: string): string {
+  return text.replaceAll(handle, "HANDLE").replace(/"handle":"secret_[a-z2-7]{8}"/, '"handle":"MINTED"')
+    .replace(/"handle":"cart_[a-z2-7]{8}"/, '"handle":"MINTED"')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
+}
+
+async function text(connection: Connection, tool: string, args: Record<string, unknown>): Promise<string> {
+  return (await connection.raw(tool, args)).content[0]?.text ?? "";
+}
+
+Deno.test("isolation: whatever bob calls on alice's handle is answered as on one that never was", async (t) => {
+  await using site = await openSite();
+  await using alice = await connectHttpModern(await site.caller("alice"));
+  const requestId = "alice's own";
+  const { handle } = await succeed(alice, "state_save", {
+    kind: "secret",
+    title: "where the blue stone is",
+    state: { note: SECRET },
+    request_id: requestId,
+  });
+  const ops = [{ op: "set_key", path: "", key: "seen", value: 1 }];
+  await succeed(alice, "state_patch", { handle, ops, request_id: "alice's second" });
+  await succeed(alice, "state_save", { kind: "secret", state: { note: SECRET } });
+  const { next_cursor: cursor } = await succeed(alice, "state_list", { limit: 1 });
+  const before = await text(alice, "state_changes", { handle });
+  const never = handle.slice(0, -4) + (handle.endsWith("aaaa") ? "bbbb" : "aaaa");
+
+  for (const tool of alice.tools) {
+    await t.step(tool.name, async () => {
+      const carried = { handle, cursor: cursor ?? "", requestId };
+      const made = callsOf(tool, carried);
+      assert(made.length > 1);
+      for (const args of made) {
+        // Each pair of calls comes from two users who have nothing, so that neither sees what the other made.
+        await using bob = await connectHttpModern(await site.caller(`bob ${crypto.randomUUID()}`));
+        await using carol = await connectHttpModern(await site.caller(`carol ${crypto.randomUUID()}`));
+        const onHers = await text(bob, tool.name, args);
+        const onNone = await text(carol, tool.name, JSON.parse(JSON.stringify(args).replaceAll(handle, never)));
+        assertEquals(comparable(onHers, handle), comparable(onNone, never), JSON.stringify(args));
+        assert(!onHers.includes(SECRET), JSON.stringify(args));
+        if (args.handle === handle) assertEquals(JSON.parse(onHers).ok, false, JSON.stringify(args));
+      }
+    });
+  }
+  assertEquals(await text(alice, "state_changes", { handle }), before);
+  assertEquals((await succeed(alice, "state_list", {})).handles.length, 2);
+});
+
+Deno.test("isolation: 500 calls at once with equal ids: each user gets their own answers", async () => {
+  await using site = await openSite();
+  const users = await Promise.all(["alice", "bob"].map(async (name) => {
+    const caller = await site.caller(name);
+    const { handle } = await readCall(await callTool(caller, "state_save", { kind: "canary", state: { of: name } }));
+    return { name, caller, handle };
+  }));
+  const legacy = async ({ url, token }: Reach, args: Record<string, unknown>) => {
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+        "authorization": `Bearer ${token}`,
+      },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name: "state_load", arguments: args },
+      }),
+    });
+    const [, data] = /^data: (.*)$/m.exec(await answer.text()) ?? [];
+    return JSON.parse(JSON.parse(data).result.content[0].text);
+  };
+  const answers = await Promise.all(Array.from({ length: 500 }, async (_, i) => {
+    const { name, caller, handle } = users[i % 2];
+    const state = i % 4 < 2
+      ? (await readCall(await callTool(caller, "state_load", { handle }, { id: 1 }))).state
+      : (await legacy(caller, { handle })).state;
+    return [name, state];
+  }));
+  for (const [name, state] of answers) assertEquals(state, { of: name });
+});
+
+for (const [name, connect] of Object.entries(CLIENTS)) {
+  Deno.test(`isolation: one token's calls never see another's, with ${name}`, async () => {
+    await using site = await openSite();
+    await using alice = await connect(await site.caller("alice"));
+    await using bob = await connect(await site.caller("bob"));
+    const { handle } = await succeed(alice, "state_save", { kind: "secret", state: { note: SECRET } });
+    assertEquals((await succeed(bob, "state_list", {})).handles, []);
+    assert(!(await text(bob, "state_load", { handle })).includes(SECRET));
+    assertEquals((await succeed(alice, "state_list", {})).handles.length, 1);
+  });
+}
+
+Deno.test("isolation: the documents of the server itself are nobody's", async () => {
+  await using site = await openSite();
+  const { url, token } = await site.caller("alice");
+  const [, id] = /^mcpstate_([a-z2-7]{8})_/.exec(token ?? "") ?? [];
+  const answer = await readCall(await callTool({ url, token }, "state_load", { handle: `token_${id}` }));
+  assertEquals((answer.error as { code: string }).code, "handle_not_found");
+});
