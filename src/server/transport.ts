@@ -13,13 +13,14 @@ import {
   isJSONRPCRequest,
   isJSONRPCResultResponse,
   type JSONRPCMessage,
-  ReadBuffer,
+  PARSE_ERROR,
+  parseJSONRPCMessage,
   type RequestId,
   serializeMessage,
+  STDIO_DEFAULT_MAX_BUFFER_SIZE,
   type Transport,
 } from "@modelcontextprotocol/server";
-
-const NEWLINE = 10;
+import { LineBuffer } from "./line_buffer.ts";
 
 /** The transport of one connection, which is the process's own. */
 export class StdioTransport implements Transport {
@@ -29,11 +30,13 @@ export class StdioTransport implements Transport {
   /** Settles when the client has closed its end, or can no longer be written to. */
   readonly ended: Promise<void>;
   readonly #end: () => void;
-  readonly #buffer = new ReadBuffer();
+  readonly #buffer = new LineBuffer(STDIO_DEFAULT_MAX_BUFFER_SIZE, {
+    line: (text) => this.#take(text),
+    tooLong: () => this.#refuse(null, INVALID_REQUEST, "The message is too large."),
+  });
   readonly #unanswered = new Set<RequestId>();
   #onAnswered: (() => void) | undefined;
   #isClosed = false;
-  #isSkipping = false;
 
   constructor() {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -88,43 +91,32 @@ export class StdioTransport implements Transport {
     return Promise.resolve();
   }
 
-  readonly #read = (chunk: Uint8Array): void => {
-    const rest = this.#isSkipping ? this.#skip(chunk) : chunk;
-    if (rest === undefined) return;
+  readonly #read = (chunk: Uint8Array): void => this.#buffer.take(chunk);
+
+  #take(line: string): void {
+    if (line.trim() === "") return;
+    let value: unknown;
     try {
-      this.#buffer.append(rest as Parameters<ReadBuffer["append"]>[0]);
+      value = JSON.parse(line);
     } catch (error) {
-      // One message is larger than any may be: it is passed over, up to its end.
-      this.#refuse(INVALID_REQUEST, "The message is too large.", error);
-      this.#buffer.clear();
-      this.#isSkipping = true;
-      this.#read(rest);
+      return this.#refuse(null, PARSE_ERROR, "The line is not JSON.", error);
+    }
+    let message: JSONRPCMessage;
+    try {
+      message = parseJSONRPCMessage(value);
+    } catch (error) {
+      // What may be an answer is never answered: that would be an answer to a request of nobody's.
+      if (isAnswer(value)) this.onerror?.(toError(error));
+      else this.#refuse(idOf(value), INVALID_REQUEST, "The line is no JSON-RPC message.", error);
       return;
     }
-    for (;;) {
-      try {
-        const message = this.#buffer.readMessage();
-        if (message === null) return;
-        this.#receive(message);
-      } catch (error) {
-        // One line that is no message; the next one may be. What is no JSON at all does not get here.
-        this.#refuse(INVALID_REQUEST, "The line is no JSON-RPC message.", error);
-      }
-    }
-  };
-
-  /** What follows the end of a line; `undefined` while that is not there. */
-  #skip(chunk: Uint8Array): Uint8Array | undefined {
-    const end = chunk.indexOf(NEWLINE);
-    if (end === -1) return undefined;
-    this.#isSkipping = false;
-    return chunk.subarray(end + 1);
+    this.#receive(message);
   }
 
-  /** Answers what cannot be told whose request it is (JSON-RPC 2.0, section 5: the id is null then). */
-  #refuse(code: number, message: string, error: unknown): void {
+  /** Answers what is no request, with its id if that can be read (JSON-RPC 2.0, section 5). */
+  #refuse(id: RequestId | null, code: number, message: string, error: unknown = new Error(message)): void {
     this.onerror?.(toError(error));
-    process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } })}\n`);
+    process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`);
   }
 
   #receive(message: JSONRPCMessage): void {
@@ -147,6 +139,16 @@ export class StdioTransport implements Transport {
     this.#onAnswered?.();
     this.#end();
   };
+}
+
+function idOf(value: unknown): RequestId | null {
+  if (typeof value !== "object" || value === null || !("id" in value)) return null;
+  const { id } = value;
+  return typeof id === "string" || typeof id === "number" && Number.isSafeInteger(id) ? id : null;
+}
+
+function isAnswer(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !("method" in value) && ("result" in value || "error" in value);
 }
 
 function toError(error: unknown): Error {

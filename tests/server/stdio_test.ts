@@ -115,7 +115,40 @@ Deno.test("every byte of output is JSON-RPC, whatever the input", async () => {
   assertEquals((await server.finish()).code, 0);
   const codes = server.messages().filter(({ id }) => id === null).map(({ error }) => error?.code);
   assertEquals(server.messages().length - codes.length, 6);
-  assertEquals(new Set(codes), new Set([-32600]));
+  assertEquals(new Set(codes), new Set([-32700, -32600]));
+});
+
+Deno.test("a line that is no message is answered with its id where that can be read, and an answer never", async () => {
+  await using home = emptyHome();
+  await using server = new ServerProcess({ home: home.path });
+  const cases: readonly (readonly [line: string, id: unknown, code: number])[] = [
+    ["no json", null, -32700],
+    ['{"jsonrpc":"2.0","id":71', null, -32700],
+    ['{"id":72,"method":"tools/list"}', 72, -32600],
+    ['{"jsonrpc":"2.0","id":"a","method":7}', "a", -32600],
+    ['{"jsonrpc":"1.0","id":73}', 73, -32600],
+    ['{"jsonrpc":"2.0","id":{},"method":"x"}', null, -32600],
+    ['{"jsonrpc":"2.0","id":1.5,"method":7}', null, -32600],
+    ['[{"jsonrpc":"2.0","id":74,"method":"tools/list"}]', null, -32600],
+    ["null", null, -32600],
+  ];
+  for (const [line] of cases) await server.send(line);
+  for (const line of ["", "\r", '{"id":75,"result":1}', '{"jsonrpc":"2.0","id":{},"error":{}}']) {
+    await server.send(line);
+  }
+  await server.initialize();
+  assertEquals(
+    server.messages().filter(({ id }) => id !== 0).map(({ id, error }) => [id, error?.code]),
+    cases.map(([, id, code]) => [id, code]),
+  );
+});
+
+Deno.test("a byte order mark before the first message, and CRLF, lose nothing", async () => {
+  await using home = emptyHome();
+  await using server = new ServerProcess({ home: home.path });
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "bare", version: "1" } };
+  await server.send(`\ufeff${JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params })}\r`);
+  assertEquals((await server.answerTo(0)).error, undefined);
 });
 
 Deno.test("a call nested 20,000 levels deep is refused in both eras", async () => {
