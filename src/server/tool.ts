@@ -5,7 +5,7 @@
  */
 
 import type { CallToolResult, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
-import type { z } from "zod";
+import { z } from "zod";
 import { type Answer, success } from "./answers.ts";
 import { parseArguments } from "./arguments.ts";
 import type { Call } from "./call.ts";
@@ -27,6 +27,23 @@ export interface ToolDefinition<Input extends z.ZodObject> {
   run(args: z.output<Input>, call: Call): Promise<Answer>;
 }
 
+/** What a list says of a tool. */
+export interface Advertisement {
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: StandardSchemaWithJSON<unknown, Record<string, unknown>>;
+  readonly outputSchema: StandardSchemaWithJSON<unknown, Record<string, unknown>>;
+  readonly annotations: Readonly<Record<string, string | boolean>>;
+  readonly _meta?: Record<string, unknown>;
+}
+
+const UNSAID = { inputSchema: advertised(z.object({}), "input") } as const;
+
+/** The same tool for a server that is asked to call it and not to list it: the SDK goes through schemas at each call. */
+export function onlyCalled(tool: Tool): Tool {
+  return { ...tool, advertisement: UNSAID };
+}
+
 /** A tool, ready to be registered. */
 export interface Tool {
   readonly name: string;
@@ -34,14 +51,8 @@ export interface Tool {
   readonly scope: Scope;
   /** Whether a call says which document it is about. One that does not is about all of a user's. */
   readonly takesHandle: boolean;
-  readonly advertisement: {
-    readonly title: string;
-    readonly description: string;
-    readonly inputSchema: StandardSchemaWithJSON<unknown, Record<string, unknown>>;
-    readonly outputSchema: StandardSchemaWithJSON<unknown, Record<string, unknown>>;
-    readonly annotations: Readonly<Record<string, string | boolean>>;
-    readonly _meta?: Record<string, unknown>;
-  };
+  /** What a list says of it; where it is only called, nothing but that it takes arguments. */
+  readonly advertisement: Advertisement | typeof UNSAID;
   /** Never rejects: what goes wrong is an answer too. */
   answer(args: unknown, toCall: () => Call, budget: number): Promise<CallToolResult>;
 }

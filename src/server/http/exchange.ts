@@ -9,7 +9,7 @@ import { RateLimited } from "../../document/errors.ts";
 import type { Identity } from "../identity/identity.ts";
 import { scopeOf } from "../scopes.ts";
 import { TOOLS } from "../tools.ts";
-import type { Tool } from "../tool.ts";
+import { onlyCalled, type Tool } from "../tool.ts";
 import { afterwards } from "./afterwards.ts";
 import { type Body, readBody } from "./body.ts";
 import { insufficientScope, type Resource } from "./challenge.ts";
@@ -36,6 +36,7 @@ export interface ExchangeLimits {
   readonly streams: Slots;
 }
 
+const CALLED = TOOLS.map(onlyCalled);
 const LISTEN = "subscriptions/listen";
 /** Timers beyond this fire at once. A stream that is cut off earlier is opened again. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -90,7 +91,7 @@ export class McpEndpoint {
   #answer(request: Request, { json, messages }: Body, caller: Caller): Promise<Response> {
     // A server is made per request: it is made with what the request is about and nothing else.
     const tools = messages.every(({ method }) => method === "tools/call")
-      ? TOOLS.filter(({ name }) => messages.some(({ tool }) => tool === name))
+      ? CALLED.filter(({ name }) => messages.some(({ tool }) => tool === name))
       : TOOLS;
     this.#asked.set(request, { caller, tools });
     return this.#handler.fetch(request, { parsedBody: json });
