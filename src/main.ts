@@ -9,6 +9,7 @@ import { commandHelp, programHelp } from "./cli/help.ts";
 import { refusal } from "./cli/permissions.ts";
 import { isGranted, requirementsOf } from "./cli/requirements.ts";
 import { UsageError } from "./cli/usage.ts";
+import { warnOfVariables } from "./cli/variables.ts";
 import { StateError } from "./document/errors.ts";
 
 /** Runs the program and ends the process. */
@@ -33,6 +34,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
   const isHelp = first === "help" || words.some((word) => word === "--help" || word === "-h");
   if (isHelp) return print(commandHelp(name, command));
   const call = toCall(name, words);
+  await warnOfVariables();
   const requirements = await requirementsOf(call);
   if (!await isGranted(requirements)) {
     console.error(refusal(call, requirements));

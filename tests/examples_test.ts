@@ -31,7 +31,15 @@ Deno.test("research assistant: prints what the README shows", async () => {
   assertStringIncludes(Deno.readTextFileSync(`${ROOT}README.md`), output.trim());
 });
 
+Deno.test("merge conflict: what does not clash lands, what does is named and decided", async () => {
+  assertEquals((await run("examples/merge_conflict.ts")).trim().split("\n"), [
+    'version 3: {"city":"Aarhus","days":5,"stops":["Nyhavn","ARoS","Tivoli"]}',
+    "clash at /city: Copenhagen became Aarhus and Odense",
+    'version 4: {"city":"Aarhus","days":5,"stops":["Nyhavn","ARoS","Tivoli"],"wishes":["Odense"]}',
+  ]);
+});
+
 Deno.test("examples: each is run by a test", () => {
   const files = [...Deno.readDirSync(`${ROOT}examples`)].map(({ name }) => name).toSorted();
-  assertEquals(files, ["research_assistant.ts"]);
+  assertEquals(files, ["merge_conflict.ts", "research_assistant.ts"]);
 });

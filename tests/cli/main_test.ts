@@ -33,6 +33,16 @@ Deno.test("a command or flag that is not there is an error that says what was pr
   }
 });
 
+Deno.test("a variable that is misspelt is named where the environment may be read, and its value is not", async () => {
+  await using home = emptyHome();
+  const env = { MCPSTATE_BAKEND: "redis://:hunter2@host", MCPSTATE_USER: "alice" };
+  const { code, stderr } = await runProgram({ home: home.path, flags: ["--allow-env"], args: ["permissions"], env });
+  assertEquals([code, stderr], [
+    0,
+    "mcpstate: the variable MCPSTATE_BAKEND is set, and means nothing here. Did you mean MCPSTATE_BACKEND?\n",
+  ]);
+});
+
 Deno.test("help and version go to standard output", async () => {
   await using home = emptyHome();
   const read = async (args: readonly string[]) => {
