@@ -56,7 +56,7 @@ export function toCall(
     case "save":
     case "merge": {
       if (seen === 0) return { do: "get", handle };
-      const edits: Edit[] = [{ append: label }, { set: [pick % 4 === 0 ? "shared" : label, pick] }];
+      const edits: Edit[] = [{ append: label }, { set: [pick % 4 === 0 ? "shared" : label, label] }];
       return { do: "save", handle, edits, expect: seen, merge: wish === "merge" };
     }
     case "get":

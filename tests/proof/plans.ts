@@ -11,7 +11,7 @@ import type { Fault, Plan } from "./simulation.ts";
 const HOUR = 3_600_000;
 
 const intent: fc.Arbitrary<Intent> = fc.record({
-  wish: fc.constantFrom(...WISHES, "patch", "patch", "save", "merge", "merge", "get", "mint"),
+  wish: fc.constantFrom(...WISHES, "patch", "patch", "save", "merge", "merge", "get", "mint", "touch"),
   document: fc.nat(3),
   pick: fc.nat(400),
   repeatable: fc.boolean(),
@@ -34,6 +34,7 @@ const common = {
   schedule: fc.integer(),
   processes,
   faults: fc.array(fault, { maxLength: 10 }),
+  noise: fc.constantFrom(0, 0, 0.15),
   options: fc.constantFrom({}, { cacheBytes: 0 }, { cacheBytes: 8_000 }),
 };
 

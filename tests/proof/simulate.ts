@@ -15,6 +15,8 @@ export interface Hunt {
   readonly runs: number;
   readonly operations: number;
   readonly crashes: number;
+  /** Messages lost or carried out twice, jumps of the clock, listeners cut off. */
+  readonly faults: number;
   /** How to have the failure again, and what is wrong; absent if nothing is. */
   readonly failure?: { readonly seed: number; readonly path: string; readonly report: string };
 }
@@ -26,6 +28,8 @@ export interface HuntOptions {
   /** Goes straight to a failure that was found before. */
   readonly path?: string;
   readonly failover?: boolean;
+  /** Whether it is enough that there is a failure: it is not shrunk then. */
+  readonly first?: boolean;
 }
 
 /** Runs one plan and checks it. */
@@ -39,16 +43,17 @@ export async function judge(plan: Plan, name: SubjectName, modules: Modules): Pr
 
 /** Draws plans until one fails or there were enough. */
 export async function hunt(name: SubjectName, modules: Modules, options: HuntOptions): Promise<Hunt> {
-  const { seed, runs, path, failover = false } = options;
-  const sum = { runs: 0, operations: 0, crashes: 0 };
+  const { seed, runs, path, failover = false, first = false } = options;
+  const sum = { runs: 0, operations: 0, crashes: 0, faults: 0 };
   const property = fc.asyncProperty(failover ? failoverPlans : plans, async (plan) => {
-    const { history, anomalies, crashes } = await judge(plan, name, modules);
+    const { history, anomalies, crashes, faults } = await judge(plan, name, modules);
     sum.runs++;
     sum.operations += history.operations.length;
     sum.crashes += crashes;
+    sum.faults += faults;
     if (anomalies.length > 0) throw new Error(anomalies.map(({ rule, what }) => `${rule}: ${what}`).join("\n"));
   });
-  const details = await fc.check(property, { seed, numRuns: runs, path, endOnFailure: path !== undefined });
+  const details = await fc.check(property, { seed, numRuns: runs, path, endOnFailure: first || path !== undefined });
   if (!details.failed) return sum;
   const { counterexamplePath, counterexample, errorInstance } = details;
   const report = `${errorInstance instanceof Error ? errorInstance.message : errorInstance}\n` +

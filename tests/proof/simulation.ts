@@ -12,7 +12,7 @@ import { readJournals } from "./ending.ts";
 import type { Call, History, Operation, Result, Seen } from "./history.ts";
 import { type Intent, toCall } from "./intents.ts";
 import { BLANK } from "./reference.ts";
-import { type Mishap, World } from "./world.ts";
+import { type Mishap, randomOf, World } from "./world.ts";
 
 /** What goes wrong, and at which step. */
 export type Fault =
@@ -28,6 +28,8 @@ export interface Plan {
   /** Per process, per caller in it, what is wanted. */
   readonly processes: readonly (readonly (readonly Intent[])[])[];
   readonly faults: readonly Fault[];
+  /** How likely it is, beside those, that a message is lost or carried out twice. */
+  readonly noise: number;
   readonly options?: HandleStoreOptions;
   /** What is written from the first step on is lost at the second: a failover to a replica that lags. */
   readonly failover?: { readonly lagsAt: number; readonly at: number };
@@ -49,11 +51,12 @@ export interface Run {
   /** Whether everybody was done within the steps that a run may take. */
   readonly isOver: boolean;
   readonly crashes: number;
+  readonly faults: number;
 }
 
 /** The most steps that a run may take: beyond them somebody waits for ever. */
 const MOST_STEPS = 20_000;
-const SHORT_DAYS = 0.5;
+const SHORT_DAYS = 0.02;
 /** How the writers of documents begin that are no part of the history. */
 const PING = "ping-";
 
@@ -75,8 +78,9 @@ class Process {
 
   /** What a call answers, unless the process is killed before. */
   async lives<T>(call: () => Promise<T>): Promise<T | undefined> {
-    await this.#started;
-    return await Promise.race([call(), this.#end.promise]);
+    const end = this.#end.promise;
+    const isStarted = await Promise.race([this.#started.then(() => true), end]);
+    return isStarted ? await Promise.race([call(), end]) : undefined;
   }
 
   crash(world: World): void {
@@ -102,11 +106,13 @@ class Process {
 /** Runs a plan. */
 export async function simulate(plan: Plan, subject: Subject): Promise<Run> {
   const world = new World(plan.schedule);
+  const chance = randomOf(~plan.schedule);
   const operations: Operation[] = [];
   const handles: string[] = [];
   const seen: Seen[] = [];
   let jumped = 0;
   let crashes = 0;
+  let faults = 0;
   let rewoundAt: number | undefined;
   let putBack: (() => void) | undefined;
   let resume = Promise.withResolvers<undefined>();
@@ -171,12 +177,14 @@ export async function simulate(plan: Plan, subject: Subject): Promise<Run> {
 
   const [first] = processes;
   let since = 0;
+  let isNoisy = false;
   let isOver = false;
   let failure: unknown;
   const main = async (): Promise<void> => {
     watch().catch((error) => failure = error);
     await ping();
     since = world.step;
+    isNoisy = true;
     await want(first, first.clients[0], "first", { wish: "mint", document: 0, pick: 0, repeatable: true });
     await Promise.all(processes.flatMap((process, i) =>
       plan.processes[i].map(async (intents, j) => {
@@ -184,6 +192,7 @@ export async function simulate(plan: Plan, subject: Subject): Promise<Run> {
         for (const [k, intent] of intents.entries()) await want(process, client, `${process.name}-${j}-${k}`, intent);
       })
     ));
+    isNoisy = false; // so that the listener can catch up
     await ping();
   };
   main().then(() => isOver = true, (error) => failure = error);
@@ -197,9 +206,13 @@ export async function simulate(plan: Plan, subject: Subject): Promise<Run> {
         for (const { clients } of processes) for (const client of clients) client.seen.clear();
       }
     }
-    let mishap: Mishap | undefined;
+    let mishap: Mishap | undefined = isNoisy && chance() < plan.noise
+      ? (chance() < 0.5 ? "lose" : "double")
+      : undefined;
+    if (mishap !== undefined) faults++;
     for (const fault of plan.faults) {
       if (fault.at !== world.step) continue;
+      faults++;
       if (fault.what === "jump") jumped += fault.ms;
       else if (fault.what === "crash") {
         crashes++;
@@ -217,5 +230,5 @@ export async function simulate(plan: Plan, subject: Subject): Promise<Run> {
     !entries[0]?.writer.startsWith(PING)
   );
   const watches = [{ name: "watch", since, events: seen, isComplete: ended }];
-  return { history: { operations, watches, journals, slack: 0, rewoundAt }, isOver: ended, crashes };
+  return { history: { operations, watches, journals, slack: 0, rewoundAt }, isOver: ended, crashes, faults };
 }

@@ -1,0 +1,61 @@
+/**
+ * Proves at length, and prints what was done. Ends with an error if an anomaly was found or a planted bug was not.
+ *
+ * Arguments, all optional: a seed, and by how much to multiply the work.
+ *
+ * @module
+ */
+
+import { campaign } from "./campaign.ts";
+import { BUGS, plant } from "./planted.ts";
+import { hunt } from "./simulate.ts";
+import type { SiteName } from "./sites.ts";
+import { loadModules, type SubjectName } from "./subjects.ts";
+
+const seed = Number(Deno.args[0] ?? Math.floor(Math.random() * 2 ** 31));
+const factor = Number(Deno.args[1] ?? 1);
+const modules = await loadModules(new URL("../../src", import.meta.url).href);
+let found = 0;
+
+console.log(`seed ${seed}`);
+for (const [name, runs] of [["memory", 4000], ["sqlite", 400], ["kv", 300]] satisfies [SubjectName, number][]) {
+  for (const failover of name === "memory" ? [false, true] : [false]) {
+    const done = await hunt(name, modules, { seed, runs: Math.ceil(runs * factor), failover });
+    const what = `simulated over ${name}${failover ? ", failing over" : ""}`;
+    console.log(
+      `${what}: ${done.runs} seeds, ${done.operations} operations, ${done.crashes} crash points, ${done.faults} faults, ` +
+        `${done.failure === undefined ? 0 : 1} anomalies`,
+    );
+    if (done.failure === undefined) continue;
+    found++;
+    console.log(`seed ${done.failure.seed} path ${done.failure.path}\n${done.failure.report}`);
+  }
+}
+
+for (const name of ["sqlite", "kv", "redis"] satisfies SiteName[]) {
+  const rounds = Math.ceil(3 * factor);
+  const sum = { operations: 0, versions: 0, events: 0, unknown: 0, kills: 0, anomalies: 0 };
+  const faults: Record<string, number> = {};
+  for (let i = 0; i < rounds; i++) {
+    const done = await campaign(name, { seed: seed + i, processes: 4, callers: 4, calls: 120, faults: 24 });
+    for (const key of ["operations", "versions", "events", "unknown", "kills"] as const) sum[key] += done[key];
+    for (const [fault, count] of Object.entries(done.faults)) faults[fault] = (faults[fault] ?? 0) + count;
+    sum.anomalies += done.anomalies.length;
+    for (const { rule, what } of done.anomalies.slice(0, 20)) console.log(`seed ${seed + i}: ${rule}: ${what}`);
+  }
+  found += sum.anomalies;
+  const happened = Object.entries(faults).map(([fault, count]) => `${count} × ${fault}`).join(", ");
+  console.log(
+    `processes on ${name}: ${sum.operations} operations, ${sum.versions} versions, ${sum.events} events, ` +
+      `${sum.unknown} unknown outcomes, ${sum.kills} kills (${happened}), ${sum.anomalies} anomalies`,
+  );
+}
+
+let caught = 0;
+for (const bug of BUGS) {
+  const { report, runs } = await plant(bug, seed, 1_500);
+  if (report !== undefined) caught++;
+  console.log(`${report === undefined ? "MISSED" : "caught"} after ${runs}: ${bug.name} (${report?.split("\n")[0]})`);
+}
+console.log(`planted bugs caught: ${caught} of ${BUGS.length}`);
+Deno.exit(found === 0 && caught === BUGS.length ? 0 : 1);
