@@ -41,12 +41,13 @@ export class Users {
   async list(user: string, { direction, from, limit, tombstones }: ListRange): Promise<ListPage> {
     const first = await this.#page(user, direction, from, Math.min(limit, CHUNK));
     const documents = [...first.documents];
-    let { next, count } = first;
-    while (next !== undefined && count < limit) {
+    let { next, count, latest } = first;
+    // Where something has moved up meanwhile the page ends, and says so: who walks down must learn to come back.
+    while (next !== undefined && count < limit && latest === first.seq) {
       const page = await this.#page(user, direction, next, Math.min(limit - count, CHUNK));
       documents.push(...page.documents);
       count += page.count;
-      next = page.next;
+      ({ next, latest } = page);
     }
     const { seq, forgotten } = first;
     const wanted = tombstones ? documents : documents.filter((document) => !isTombstone(document));
@@ -122,13 +123,14 @@ export class Users {
     const place = direction === "down" ? Math.min(from, seq + 1) : from;
     while (part.ids.length > 0 && part.records.length === 0) part = await look(place, part.ids);
     const { ids, seqs, records, forgotten } = part;
-    const isAll = ids.length < limit && records.length === ids.length;
+    const isAll = ids.length < limit && records.length === ids.length && (direction === "up" || part.seq === seq);
     return {
       documents: records.flatMap((record, i) => readable(record, ids[i]) ?? []),
       count: records.length,
       seq: direction === "down" ? seq : part.seq,
       forgotten,
-      ...(isAll ? {} : { next: seqs[records.length - 1] }),
+      latest: part.seq,
+      ...(isAll ? {} : { next: seqs[records.length - 1] ?? place }),
     };
   }
 
@@ -152,6 +154,8 @@ export class Users {
 interface Part extends ListPage {
   /** How many records it went through, unreadable ones included. */
   readonly count: number;
+  /** The user's sequence number as it was last seen; {@link ListPage.seq} is as it was first seen. */
+  readonly latest: number;
 }
 
 /** Ids and sequence numbers, which come by turns. */
