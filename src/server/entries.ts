@@ -25,6 +25,11 @@ export type WireEntry = {
 const PATHS_SHOWN = 20;
 const PATH_CHARS = 200;
 
+/** As many entries are told with their patches, as far as there is room. */
+const FEW = 20;
+/** What more entries than that cost with patches: who catches up with many wants to know where to look. */
+const MANY_CHARS = 7_000;
+
 /**
  * What of some changes (oldest first) fits: first their paths, of as many as there is room for, then patches, the
  * smallest first. What does not fit is left out at the far end from `keep`.
@@ -39,6 +44,7 @@ export function fitEntries(changes: readonly Change[], room: number, keep: "olde
     left -= cost;
     kept.push({ change, entry, cost });
   }
+  if (kept.length > FEW) left = Math.min(left, MANY_CHARS - (room - left));
   const whole = kept.map((slot) => {
     const entry = toWhole(slot.change);
     return { slot, entry, extra: jsonCost(entry) + 1 - slot.cost };

@@ -15,6 +15,8 @@ const MESSAGE_CHARS = 2_000;
 const FACT_CHARS = 500;
 /** What the current state costs at most in the answer to a stale write. */
 const CURRENT_CHARS = 4_000;
+/** What its outline costs where it costs more: who was stale has seen the document, and is told what has changed in it. */
+const CURRENT_OUTLINE_CHARS = 300;
 const CONFLICTS_CHARS = 8_000;
 const SIDE_CHARS = 500;
 
@@ -53,7 +55,9 @@ function stalePayload(error: StaleWrite, budget: number): Record<string, unknown
     expected_version: error.expectedVersion,
     current: {
       ...toWireMetadata(current),
-      ...(fits(state, CURRENT_CHARS, current.bytes) ? { state } : { outline: outlineWithin(state, CURRENT_CHARS) }),
+      ...(fits(state, CURRENT_CHARS, current.bytes)
+        ? { state }
+        : { outline: outlineWithin(state, CURRENT_OUTLINE_CHARS) }),
     },
     ...(conflicts === undefined ? {} : fitConflicts(conflicts)),
     ...(reason === undefined ? {} : { reason }),
