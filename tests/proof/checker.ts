@@ -259,6 +259,10 @@ function checkEnd(
       report("end", `${call.do} ${label} found ${handle} after it had ended for ${first.label}`);
     }
   }
+  for (const { call, result, label } of ends) {
+    if (call.do !== "revoke" || result.is !== "revoked" || call.expect === undefined) continue;
+    if (call.expect !== result.version) report("stale", `${label} deleted ${handle} at version ${result.version}`);
+  }
   const revoked = ends.filter(({ result }) => result.is === "revoked");
   if (new Set(revoked.map(({ label }) => label)).size > 1) report("end", `${handle} was deleted twice`);
 }

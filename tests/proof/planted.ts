@@ -38,6 +38,7 @@ export const BUGS: readonly Bug[] = [
     right: "insertEntry(connection, row.doc, stamp, entry.body);",
     wrong: "if (version % 3 > 0) insertEntry(connection, row.doc, stamp, entry.body);",
     subject: "sqlite",
+    isQuick: true,
   },
   {
     name: "a version that is used again",
@@ -92,6 +93,7 @@ export const BUGS: readonly Bug[] = [
     wrong: "    let held = this.#held(key, want);\n" +
       "    if (want.as === 'head' && held !== undefined && 'head' in held) return held as Current;\n",
     subject: "memory",
+    isQuick: true,
   },
   {
     name: "a write that is acknowledged before it is committed",
@@ -107,6 +109,7 @@ export const BUGS: readonly Bug[] = [
       "      }\n" +
       "      const answer = await sent;",
     subject: "memory",
+    isQuick: true,
   },
   {
     name: "a refusal from what the cache holds",
@@ -121,6 +124,7 @@ export const BUGS: readonly Bug[] = [
     right: "for (const item of before) list.push(item);",
     wrong: "if (after.length === 0) for (const item of before) list.push(item);",
     subject: "memory",
+    isQuick: true,
   },
   {
     name: "a list that stops before what moved",
@@ -135,6 +139,7 @@ export const BUGS: readonly Bug[] = [
     right: "let until = first.seq;",
     wrong: "let until = first.seq + 1;",
     subject: "memory",
+    isQuick: true,
   },
   {
     name: "a rewound store that no listener notices",
@@ -143,6 +148,7 @@ export const BUGS: readonly Bug[] = [
     wrong: "if (await isRewound(backend, user, { seq: 0 }, until))",
     subject: "memory",
     failover: true,
+    isQuick: true,
   },
   {
     name: "a sweep that does not look again",

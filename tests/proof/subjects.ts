@@ -99,13 +99,15 @@ function carried(backend: Backend, world: World, process: string, { BackendError
 
 async function overKv({ store: { HandleStore }, kv: { openKvBackend } }: Modules): Promise<Subject> {
   const kv = await Deno.openKv(":memory:");
+  let clock = () => 0;
   return {
     open: async (world, process, now, options) => {
+      clock = now;
       const carry = <T>(serve: () => Promise<T>): Promise<T> =>
         world.carry(process, serve, () => new Error("the connection was cut"));
       return new HandleStore(await openKvBackend({ kv: carriedKv(kv, carry), now }), options);
     },
-    inspect: () => openKvBackend({ kv: { ...carriedKv(kv, (serve) => serve()), close: () => {} } }),
+    inspect: () => openKvBackend({ kv: { ...carriedKv(kv, (serve) => serve()), close: () => {} }, now: () => clock() }),
     [Symbol.asyncDispose]: () => Promise.resolve(kv.close()),
   };
 }
