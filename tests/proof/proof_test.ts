@@ -19,7 +19,7 @@ const modules = await loadModules(new URL("../../src", import.meta.url).href);
 /** Another one with every run; the failure's seed and path have it again. */
 const seed = Math.floor(Math.random() * 2 ** 31);
 
-const SIMULATIONS: readonly (readonly [SubjectName, runs: number])[] = [["memory", 150], ["sqlite", 25], ["kv", 15]];
+const SIMULATIONS: readonly (readonly [SubjectName, runs: number])[] = [["memory", 150], ["sqlite", 25]];
 for (const [name, runs] of SIMULATIONS) {
   Deno.test(
     `store over ${name}: whatever order things happen in, one journal explains all answers`,
