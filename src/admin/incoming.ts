@@ -153,7 +153,7 @@ function isSound({ version, keys }: Folded): boolean {
     if (seen.has(writes)) continue; // keys that were written together share theirs
     seen.add(writes);
     try {
-      const { versions, turns, first, last, recentTurns } = writes;
+      const { versions, turns, first, last, recentTurns, previous } = writes;
       checkInteger("versions", versions, 1, version);
       checkInteger("turns", turns, 0, versions);
       checkInteger("first.version", first.version, 1, last.version);
@@ -162,6 +162,11 @@ function isSound({ version, keys }: Folded): boolean {
       checkInteger("last.turn", last.turn, first.turn);
       checkText("last.writer", last.writer, 256);
       for (const turn of recentTurns) checkInteger("recent_turns", turn, 1, last.turn);
+      if (previous === undefined) continue;
+      const { turn, until } = previous;
+      checkInteger("previous.turn", turn, first.turn, until.turn);
+      checkInteger("previous.until.turn", until.turn, turn, last.turn);
+      checkInteger("previous.until.version", until.version, first.version + 1, last.version);
     } catch {
       return false;
     }

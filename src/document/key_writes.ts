@@ -20,6 +20,10 @@ export interface KeyWrites {
   readonly last: { readonly version: number; readonly turn: number; readonly writer: string };
   /** The turns that wrote it, ascending: at most the newest {@link TURNS_LISTED}. */
   readonly recentTurns: readonly number[];
+  /** The value before the last one: the turn that wrote it, and the version and turn that replaced or removed it. */
+  readonly previous?: { readonly turn: number; readonly until: { readonly version: number; readonly turn: number } };
+  /** Whether the last change removed the key. */
+  readonly isRemoved?: true;
 }
 
 /** How many turns {@link KeyWrites.recentTurns} lists at most. */
@@ -59,7 +63,10 @@ export class KeyCounter {
 
   /** Counts a write that changed these keys and left a state of so many keys. */
   count(keys: Iterable<string>, stamp: WriteStamp, state: JsonValue, size: () => number): void {
-    for (const key of keys) this.#history.set(key, countWrite(this.#history.get(key), stamp));
+    for (const key of keys) {
+      const counted = countWrite(this.#history.get(key), stamp);
+      this.#history.set(key, isThere(state, key) ? counted : { ...counted, isRemoved: true });
+    }
     // After every write, not at the end: a key's past must not depend on where the fold began.
     if (this.#history.size > GONE_KEYS_KEPT && this.#history.size > size() + GONE_KEYS_KEPT) this.#forget(state);
   }
@@ -71,10 +78,14 @@ export class KeyCounter {
 
   /** Forgets the keys that were removed longest ago. */
   #forget(state: JsonValue): void {
-    const gone = [...this.#history].filter(([key]) => !isObject(state) || !Object.hasOwn(state, key));
+    const gone = [...this.#history].filter(([key]) => !isThere(state, key));
     gone.sort(([a, { last: x }], [b, { last: y }]) => y.version - x.version || (a < b ? -1 : 1));
     for (const [key] of gone.slice(GONE_KEYS_KEPT / 2)) this.#history.delete(key);
   }
+}
+
+function isThere(state: JsonValue, key: string): boolean {
+  return isObject(state) && Object.hasOwn(state, key);
 }
 
 function countWrite(before: KeyWrites | undefined, { version, turn, writer }: WriteStamp): KeyWrites {
@@ -89,12 +100,15 @@ function countWrite(before: KeyWrites | undefined, { version, turn, writer }: Wr
     };
   }
   const newTurn = turn > before.last.turn;
+  // What was removed ended then, not when the key came back.
+  const previous = before.isRemoved ? before.previous : { turn: before.last.turn, until: { version, turn } };
   return {
     versions: before.versions + 1,
     turns: before.turns + (newTurn ? 1 : 0),
     first: before.first,
     last,
     recentTurns: newTurn ? [...before.recentTurns, turn].slice(-TURNS_LISTED) : before.recentTurns,
+    ...(previous === undefined ? {} : { previous }),
   };
 }
 

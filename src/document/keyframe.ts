@@ -12,7 +12,7 @@ import type { Folded, Keyframe } from "./journal.ts";
 import type { KeyHistory, KeyWrites } from "./key_writes.ts";
 
 /** The number of the format written here. Others are not read. */
-export const KEYFRAME_FORMAT = 1;
+export const KEYFRAME_FORMAT = 2;
 
 type Row = readonly [
   versions: number,
@@ -23,6 +23,7 @@ type Row = readonly [
   lastTurn: number,
   writer: number,
   recentTurns: readonly number[],
+  previous?: readonly [turn: number, untilVersion: number, untilTurn: number],
 ];
 
 interface EncodedHistory {
@@ -59,9 +60,12 @@ function encodeHistory(history: KeyHistory, state: JsonObject): EncodedHistory {
   const rows = new Index<string>();
   const encoded: Row[] = [];
   const rowOf = (writes: KeyWrites): number => {
-    const { versions, turns, first, last, recentTurns } = writes;
+    const { versions, turns, first, last, recentTurns, previous } = writes;
     const writer = writers.of(last.writer);
-    const row: Row = [versions, turns, first.version, first.turn, last.version, last.turn, writer, recentTurns];
+    const counts = [versions, turns, first.version, first.turn, last.version, last.turn, writer, recentTurns] as const;
+    const row: Row = previous === undefined
+      ? counts
+      : [...counts, [previous.turn, previous.until.version, previous.until.turn]];
     const number = rows.of(JSON.stringify(row));
     encoded[number] ??= row;
     return number;
@@ -84,13 +88,14 @@ function decodeHistory(encoded: JsonObject, state: JsonObject): KeyHistory {
   const { writers, rows, runs, gone } = encoded as unknown as EncodedHistory;
   if (!isArray(runs) || !isArray(gone)) throw new TypeError("a keyframe's key history is damaged");
   const decoded = rows.map((
-    [versions, turns, firstVersion, firstTurn, lastVersion, lastTurn, writer, recentTurns],
-  ) => ({
+    [versions, turns, firstVersion, firstTurn, lastVersion, lastTurn, writer, recentTurns, previous],
+  ): KeyWrites => ({
     versions,
     turns,
     first: { version: firstVersion, turn: firstTurn },
     last: { version: lastVersion, turn: lastTurn, writer: writers[writer] },
     recentTurns,
+    ...(previous === undefined ? {} : { previous: toPrevious(previous) }),
   }));
   const history = new Map<string, KeyWrites>();
   const names = Object.keys(state);
@@ -99,8 +104,12 @@ function decodeHistory(encoded: JsonObject, state: JsonObject): KeyHistory {
     for (const end = next + count; next < end; next++) history.set(names[next], decoded[row]);
   }
   if (next !== names.length) throw new TypeError("a keyframe's key history does not fit its state");
-  for (const [key, row] of gone as EncodedHistory["gone"]) history.set(key, decoded[row]);
+  for (const [key, row] of gone as EncodedHistory["gone"]) history.set(key, { ...decoded[row], isRemoved: true });
   return history;
+}
+
+function toPrevious([turn, version, untilTurn]: NonNullable<Row[8]>): KeyWrites["previous"] {
+  return { turn, until: { version, turn: untilTurn } };
 }
 
 /** Numbers distinct values in the order in which they come. */

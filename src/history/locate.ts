@@ -83,9 +83,11 @@ function absence(view: StateView, key: string): Absence {
   const writes = keys.get(key);
   if (writes !== undefined) {
     const { version, turn, writer } = writes.last;
-    const [note] = earlierText(writes, readable, "what it held");
+    const now = keysNow?.get(key) ?? writes;
+    const isBack = now.versions > writes.versions && !now.isRemoved;
+    const notes = [...earlierText(writes, readable, "what it held"), ...(isBack ? ["it was added again later"] : [])];
     const by = { version, writer, ...(turn > 0 ? { turn } : {}) };
-    return { outcome: "removed", where, key, by, ...(note === undefined ? {} : { note }) };
+    return { outcome: "removed", where, key, by, ...(notes.length === 0 ? {} : { note: notes.join("; ") }) };
   }
   const later = keysNow?.get(key);
   if (later !== undefined) {

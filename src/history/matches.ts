@@ -1,5 +1,5 @@
 /**
- * Searches a value line by line: `path = value` for every scalar in it.
+ * Searches a value line by line: `pointer = value` for every scalar in it.
  *
  * @module
  */

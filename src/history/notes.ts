@@ -19,29 +19,42 @@ export function rewrittenNote(view: StateView, key: string): string | undefined 
   const here = view.keys.get(key);
   const all = view.keysNow?.get(key) ?? here;
   if (all === undefined || all.versions < 2) return undefined;
-  const parts = [`rewritten, ${all.versions} versions${turnsText(all)}, last by ${nameText(all.last.writer)}`];
+  const counts = `${all.versions} versions${turnsText(all)}, last by ${nameText(all.last.writer)}`;
+  const parts = [`${historyText(all)}, ${counts}`];
   if (here !== undefined && here.versions < all.versions) parts.push(`this is ${here.versions} of ${all.versions}`);
   if (here !== undefined && here.versions > 1) parts.push(...earlierText(here, view.readable, "the earlier"));
   return parts.join("; ");
 }
 
+function historyText({ isRemoved, previous, last }: KeyWrites): string {
+  if (isRemoved) return "removed later";
+  return previous !== undefined && previous.until.version < last.version ? "removed and added again" : "rewritten";
+}
+
 /** How to read what a key held before its last change: `turn=1 reads …`, or that this is gone, or nothing. */
 export function earlierText(writes: KeyWrites, readable: Readable = {}, what: string): string[] {
-  const call = earlierCall(writes, readable);
-  if (call !== undefined) return [`${call} reads ${what}`];
+  const { previous, turns, last, recentTurns } = writes;
+  if (previous !== undefined) {
+    const call = earlierCall(previous, readable);
+    if (call !== undefined) return [`${call} reads ${what}`];
+  } else if (turns > 1) {
+    // Not known is how often the last of these turns changed it: what stood before that turn may not be the one before.
+    const turn = readableTurn(recentTurns.at(-2) ?? last.turn - 1, last.turn, readable);
+    if (turn !== undefined) return [`turn=${turn} reads what it held before turn ${last.turn}`];
+  }
   return readable.turns?.length || readable.versions !== undefined ? [`${what} is no longer retained`] : [];
 }
 
-function earlierCall({ versions, turns, last, recentTurns }: KeyWrites, readable: Readable): string | undefined {
-  if (turns > 1) {
-    // What the turn before has written stood until the turn before the last change.
-    const candidates = [recentTurns.at(-2) ?? last.turn - 1, last.turn - 1];
-    const turn = candidates.find((each) => isWithin(readable.turns ?? [], each));
-    if (turn !== undefined) return `turn=${turn}`;
-  }
-  const version = last.version - 1;
-  const { from, to } = readable.versions ?? { from: 1, to: 0 };
-  return versions > 1 && version >= from && version <= to ? `version=${version}` : undefined;
+function earlierCall({ turn, until }: NonNullable<KeyWrites["previous"]>, readable: Readable): string | undefined {
+  const readableIn = readableTurn(turn, until.turn, readable);
+  if (readableIn !== undefined) return `turn=${readableIn}`;
+  const version = until.version - 1;
+  return readable.versions !== undefined && isWithin([readable.versions], version) ? `version=${version}` : undefined;
+}
+
+/** A turn that can be read and that ended with what was written in turn `from` and stood until turn `until`. */
+function readableTurn(from: number, until: number, { turns = [] }: Readable): number | undefined {
+  return from < until ? [from, until - 1].find((turn) => isWithin(turns, turn)) : undefined;
 }
 
 /** ` (turns 1, 3)`, the newest ones. */

@@ -67,7 +67,7 @@ export interface MatchedLines extends OfValue {
   readonly pattern: string;
   /** Whether it is no regular expression and was taken as plain text. */
   readonly isLiteral: boolean;
-  /** At most 50 lines `path = value`. */
+  /** At most 50 lines `pointer = value`. */
   readonly lines: readonly string[];
   /** How many lines match. */
   readonly total: number;
@@ -99,7 +99,7 @@ export interface RemovedKey {
   readonly key: string;
   /** What removed it. */
   readonly by: { readonly version: number; readonly turn?: number; readonly writer: string };
-  /** How to read what it held. */
+  /** How to read what it held, and whether it came back. */
   readonly note?: string;
 }
 

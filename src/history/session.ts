@@ -48,11 +48,15 @@ function toKeyWrites(entry: StateEntry | EvictedEntry): KeyWrites {
   const { seq, tool, turn = 0, versions = 1, turnsWritten = 0, turnsChanged } = entry;
   // Of an entry that others counted, only the last turn is known.
   const recentTurns = turnsChanged ?? (turn === 0 ? [] : [turn]);
+  const [before, at] = recentTurns.slice(-2);
+  // Only where every turn changed it once is it known what stood before the last change.
+  const isEachOnce = at !== undefined && versions === recentTurns.length;
   return {
     versions,
     turns: turnsChanged?.length ?? Math.min(versions, turnsWritten),
     first: { version: 0, turn: turnsChanged?.[0] ?? 0 },
     last: { version: seq, turn: recentTurns.at(-1) ?? 0, writer: tool },
     recentTurns,
+    ...(isEachOnce ? { previous: { turn: before, until: { version: seq, turn: at } } } : {}),
   };
 }

@@ -162,7 +162,9 @@ const PROPERTIES = {
   key: { type: "string", description: "A key, literally as it is listed. Absent or *: all of them." },
   pattern: {
     type: "string",
-    description: "Find lines `path = value`: a regular expression (RE2 syntax), whatever the case.",
+    description:
+      "Find lines `pointer = value`: a regular expression (RE2 syntax), whatever the case. Lines begin with a " +
+      "JSON Pointer into what is read: `/city = …`.",
   },
   path: {
     type: "string",

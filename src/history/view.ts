@@ -40,7 +40,7 @@ export interface Readable {
 export interface StateRequest {
   /** A literal key; it may hold `/` and `.`. Absent or `*`: all of them. */
   readonly key?: string;
-  /** A case-insensitive regular expression over lines `path = value`. */
+  /** A case-insensitive regular expression over lines `pointer = value`, such as `/city = "Aarhus"`. */
   readonly pattern?: string;
   /** A dotted path or a JSON Pointer within the key's value; without a key, within the state. */
   readonly path?: string;

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { KEYFRAME_FORMAT } from "../../src/document/keyframe.ts";
 import { documentLines, endLine, headerLine } from "../../src/admin/format.ts";
 import { importLines, type ImportProgress } from "../../src/admin/import.ts";
 import { BackendError, InvalidInput } from "../../src/document/errors.ts";
@@ -74,7 +75,7 @@ Deno.test("import: takes a state 100 levels deep and refuses 101, in states, pat
     version: 1,
     write_id: "w",
     bytes: 2,
-    body: { format: 1, keys: {}, state: nested(101) },
+    body: { format: KEYFRAME_FORMAT, keys: {}, state: nested(101) },
   };
   const bottomless = entry.replace(/"body":.*$/, `"body":${'{"down":'.repeat(100_000)}1${"}".repeat(100_000)}}`);
   for (const lines of [deeper, patched, [head, JSON.stringify(keyframe)], [head, bottomless]]) {
@@ -144,7 +145,7 @@ Deno.test("import: refuses what is wrong with a pruned past", async () => {
   const [row, ...rows] = keys.rows;
   const damages: readonly (readonly [number, string | undefined, string])[] = [
     [1, undefined, "Entry 1 is missing"],
-    [1, edit(lines[start + 1], { body: { ...keyframe.body, format: 2 } }), "not of format 1"],
+    [1, edit(lines[start + 1], { body: { ...keyframe.body, format: 1 } }), `not of format ${KEYFRAME_FORMAT}`],
     [1, edit(lines[start + 1], { bytes: 1_000_000 }), "bytes, not 1000000"],
     [1, edit(lines[start + 1], { version: 17 }), "beyond the oldest, 16"],
     [
@@ -155,6 +156,13 @@ Deno.test("import: refuses what is wrong with a pruned past", async () => {
     [
       1,
       edit(lines[start + 1], { body: { ...keyframe.body, keys: { ...keys, rows: [[0, ...row.slice(1)], ...rows] } } }),
+      "history of keys is damaged",
+    ],
+    [
+      1,
+      edit(lines[start + 1], {
+        body: { ...keyframe.body, keys: { ...keys, rows: [[...row.slice(0, 8), [1, 99, 1]], ...rows] } },
+      }),
       "history of keys is damaged",
     ],
     [2, edit(lines[start + 2], { write_id: "another" }), "not the one that the keyframe is of"],

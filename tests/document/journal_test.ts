@@ -13,6 +13,7 @@ import {
   KEYFRAME_SLACK,
   toPatch,
 } from "../../src/document/journal.ts";
+import type { KeyWrites } from "../../src/document/key_writes.ts";
 import { jsonBytes, type JsonObject } from "../../src/document/json.ts";
 import { applyJsonPatch, type JsonPatch } from "../../src/document/json_patch.ts";
 
@@ -53,15 +54,31 @@ Deno.test("fold: gives state, size and every key's past", () => {
   const first = { version: 1, turn: 0 };
   assertEquals(
     new Map(keys),
-    new Map([
-      ["city", { versions: 3, turns: 2, first, last: { version: 4, turn: 3, writer: "laptop" }, recentTurns: [1, 3] }],
-      ["stops", { versions: 2, turns: 1, first, last: { version: 3, turn: 1, writer: "laptop" }, recentTurns: [1] }],
+    new Map<string, KeyWrites>([
+      ["city", {
+        versions: 3,
+        turns: 2,
+        first,
+        last: { version: 4, turn: 3, writer: "laptop" },
+        recentTurns: [1, 3],
+        previous: { turn: 1, until: { version: 4, turn: 3 } },
+      }],
+      ["stops", {
+        versions: 2,
+        turns: 1,
+        first,
+        last: { version: 3, turn: 1, writer: "laptop" },
+        recentTurns: [1],
+        previous: { turn: 0, until: { version: 3, turn: 1 } },
+      }],
       ["days", {
         versions: 2,
         turns: 2,
         first: { version: 3, turn: 1 },
         last: { version: 4, turn: 3, writer: "laptop" },
         recentTurns: [1, 3],
+        previous: { turn: 1, until: { version: 4, turn: 3 } },
+        isRemoved: true,
       }],
     ]),
   );

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import type { JsonObject } from "../../src/document/json.ts";
 import {
   countWrites,
   GONE_KEYS_KEPT,
@@ -9,12 +10,15 @@ import {
 } from "../../src/document/key_writes.ts";
 
 const EMPTY: KeyHistory = new Map();
+const TRIP = { city: "Aarhus", stops: [] };
 
 Deno.test("countWrites: counts versions, and the turns that wrote", () => {
   let history = EMPTY;
   const writes: [number, number, string][] = [[1, 0, "laptop"], [2, 1, "phone"], [3, 1, "laptop"], [5, 4, "phone"]];
-  for (const [version, turn, writer] of writes) history = countWrites(history, ["city"], { version, turn, writer }, {});
-  history = countWrites(history, ["stops"], { version: 6, turn: 5, writer: "tablet" }, {});
+  for (const [version, turn, writer] of writes) {
+    history = countWrites(history, ["city"], { version, turn, writer }, TRIP);
+  }
+  history = countWrites(history, ["stops"], { version: 6, turn: 5, writer: "tablet" }, TRIP);
   assertEquals(
     new Map(history),
     new Map([
@@ -24,6 +28,7 @@ Deno.test("countWrites: counts versions, and the turns that wrote", () => {
         first: { version: 1, turn: 0 },
         last: { version: 5, turn: 4, writer: "phone" },
         recentTurns: [1, 4],
+        previous: { turn: 1, until: { version: 5, turn: 4 } },
       }],
       ["stops", {
         versions: 1,
@@ -40,16 +45,35 @@ Deno.test("countWrites: counts versions, and the turns that wrote", () => {
 Deno.test("countWrites: lists only the newest turns, and counts all", () => {
   let history = EMPTY;
   for (let turn = 1; turn <= 40; turn++) {
-    history = countWrites(history, ["city"], { version: turn, turn, writer: "phone" }, {});
+    history = countWrites(history, ["city"], { version: turn, turn, writer: "phone" }, TRIP);
   }
   const city = history.get("city");
   assertEquals([city?.turns, city?.versions], [40, 40]);
   assertEquals(city?.recentTurns, Array.from({ length: TURNS_LISTED }, (_, i) => 40 - TURNS_LISTED + 1 + i));
 });
 
+Deno.test("countWrites: knows where the value before stood: until it was replaced, or removed", () => {
+  let history = EMPTY;
+  const told: unknown[] = [];
+  const states: [number, JsonObject][] = [[1, TRIP], [3, TRIP], [3, TRIP], [4, {}], [6, TRIP], [7, TRIP]];
+  for (const [i, [turn, state]] of states.entries()) {
+    history = countWrites(history, ["city"], { version: i + 1, turn, writer: "phone" }, state);
+    const { previous, isRemoved } = history.get("city") ?? {};
+    told.push([previous?.turn, previous?.until.version, previous?.until.turn, isRemoved]);
+  }
+  assertEquals(told, [
+    [undefined, undefined, undefined, undefined],
+    [1, 2, 3, undefined],
+    [3, 3, 3, undefined],
+    [3, 4, 4, true],
+    [3, 4, 4, undefined],
+    [6, 6, 7, undefined],
+  ]);
+});
+
 Deno.test("countWrites: where turns were never named counts none", () => {
-  const history = countWrites(countWrites(EMPTY, ["a"], at(1), {}), ["a"], at(2), {});
-  assertEquals([history.get("a")?.turns, history.get("a")?.recentTurns], [0, []]);
+  const history = countWrites(countWrites(EMPTY, ["city"], at(1), TRIP), ["city"], at(2), TRIP);
+  assertEquals([history.get("city")?.turns, history.get("city")?.recentTurns], [0, []]);
 });
 
 Deno.test("patchedKeys: are the first tokens, or all that differ where the root is replaced", () => {

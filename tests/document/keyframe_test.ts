@@ -20,8 +20,13 @@ function folded(state: JsonObject, keys: [string, KeyWrites][]): Folded {
 const TRIP = folded({ city: "Aarhus", "": null, "a/b": [1] }, [
   ["city", WRITES],
   ["", { ...WRITES, versions: 1 }],
-  ["a/b", WRITES],
-  ["gone", { ...WRITES, last: { version: 6, turn: 3, writer: "laptop" } }],
+  ["a/b", { ...WRITES, previous: { turn: 2, until: { version: 7, turn: 4 } } }],
+  ["gone", {
+    ...WRITES,
+    last: { version: 6, turn: 3, writer: "laptop" },
+    previous: { turn: 2, until: { version: 6, turn: 3 } },
+    isRemoved: true,
+  }],
 ]);
 
 Deno.test("decodeKeyframe: gives back what was encoded, frozen", () => {
@@ -45,8 +50,8 @@ Deno.test("decodeKeyframe: knows nothing of another format or of a damaged recor
     "5",
     "{}",
     body.slice(0, -1),
-    body.replace('"format":1', '"format":2'),
-    body.replace('"format":1', '"format":"1"'),
+    body.replace('"format":2', '"format":1'),
+    body.replace('"format":2', '"format":"2"'),
     body.replace(/"runs":\[.*?\]\]/, '"runs":[]'),
     body.replace(/"gone":\[.*?\]\]/, '"gone":null'),
     body.replace('"state":{', '"state":{"more":1,'),
@@ -81,19 +86,28 @@ Deno.test("encodeKeyframe: keeps the past of any keys", () => {
     }, plain),
     recentTurns: fc.array(turn, { maxLength: 16 }),
   }, plain);
+  const stood = fc.record({ turn, until: fc.record({ version: fc.integer({ min: 1, max: 9 }), turn }, plain) }, plain);
+  const previous = fc.option(stood, { nil: undefined });
   const name = fc.oneof(fc.constantFrom("0", "10", "9", "a", "", "constructor", "toString", "東京"), fc.string())
     .filter((key) => key !== "__proto__")
     .map((key) => key.toWellFormed());
-  fc.assert(fc.property(fc.uniqueArray(fc.tuple(name, writes, fc.boolean()), { selector: ([key]) => key }), (all) => {
-    const state = Object.fromEntries(all.filter(([, , present]) => present).map(([key]) => [key, key]));
-    const before = folded(state, all.map(([key, each]) => [key, each]));
-    const { keys, ...rest } = before;
-    const after = decodeKeyframe(JSON.parse(JSON.stringify(encodeKeyframe(before))));
-    assert(after !== undefined);
-    const { keys: decoded, ...others } = after;
-    assertEquals(others, rest);
-    assertEquals(new Map([...decoded].sort()), new Map([...keys].sort()));
-  }));
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.tuple(name, writes, fc.boolean(), previous), { selector: ([key]) => key }), (all) => {
+      const state = Object.fromEntries(all.filter(([, , present]) => present).map(([key]) => [key, key]));
+      const past = all.map(([key, each, present, previous]): [string, KeyWrites] => [key, {
+        ...each,
+        ...(previous === undefined ? {} : { previous }),
+        ...(present ? {} : { isRemoved: true }),
+      }]);
+      const before = folded(state, past);
+      const { keys, ...rest } = before;
+      const after = decodeKeyframe(JSON.parse(JSON.stringify(encodeKeyframe(before))));
+      assert(after !== undefined);
+      const { keys: decoded, ...others } = after;
+      assertEquals(others, rest);
+      assertEquals(new Map([...decoded].sort()), new Map([...keys].sort()));
+    }),
+  );
 });
 
 Deno.test("encodeKeyframe: refuses a state of which the past is unknown", () => {

@@ -160,6 +160,41 @@ Deno.test("inspectHandle: a removed key tells what removed it and how to read it
   assertStringIncludes(await places.text({ key: KEY, turn: 3 }), "[9.9,");
 });
 
+Deno.test("inspectHandle: the earlier of two writes in the last turn is read by its version", async () => {
+  await using places = await openPlaces([1, 3]);
+  await places.store.patch(places.handle, [setKey("", KEY, [8.5])], { user: USER, turn: 3, writer: "desk" });
+  assertEquals(
+    await places.text({ key: KEY }),
+    "[8.5]\n— rewritten, 3 versions (turns 1, 3), last by desk; version=2 reads the earlier",
+  );
+  assertStringIncludes(await places.text({ key: KEY, version: 2 }), "[9.9,");
+});
+
+Deno.test("inspectHandle: a key that was removed and added again says so, and the earlier is what it held", async () => {
+  await using places = await openPlaces([1, 3]);
+  await places.store.patch(places.handle, [delKey("", KEY)], { user: USER, turn: 5, writer: "desk" });
+  await places.store.patch(places.handle, [setKey("", KEY, [8.5])], { user: USER, turn: 6, writer: "tablet" });
+  const counts = "4 versions (turns 1, 3, 5, 6), last by tablet";
+  assertEquals(
+    await places.text({ key: KEY }),
+    `[8.5]\n— removed and added again, ${counts}; turn=3 reads the earlier`,
+  );
+  assertEquals(
+    await places.text({ key: KEY, turn: 5 }),
+    `As turn 5 ended:\n"${KEY}" was removed in turn 5, version 3, by desk; turn=3 reads what it held; ` +
+      "it was added again later.",
+  );
+  await places.store.patch(places.handle, [delKey("", KEY)], { user: USER, turn: 6, writer: "phone" });
+  assertEquals(
+    await places.text({ key: KEY }),
+    `"${KEY}" was removed in turn 6, version 5, by phone; version=4 reads what it held.`,
+  );
+  assertStringIncludes(
+    await places.text({ key: KEY, version: 2 }),
+    "removed later, 5 versions (turns 1, 3, 5, 6), last by phone; this is 2 of 5; turn=1 reads the earlier",
+  );
+});
+
 Deno.test("inspectHandle: what never was is an error, apart from what is pruned", async () => {
   await using places = await openPlaces([1, 2]);
   for (const turn of [0, -1, 9, 1_000_000]) await assertRejects(() => places.inspect({ turn }), TurnNotFound);

@@ -21,7 +21,7 @@ async function text(state: JsonObject, request: StateRequest = {}, more: Partial
 
 function written(key: string, ...turns: readonly number[]): KeyHistory {
   let keys: KeyHistory = new Map();
-  turns.forEach((turn, i) => keys = countWrites(keys, [key], { version: i + 1, turn, writer: "phone" }, {}));
+  turns.forEach((turn, i) => keys = countWrites(keys, [key], { version: i + 1, turn, writer: "phone" }, { [key]: i }));
   return keys;
 }
 

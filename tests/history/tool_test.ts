@@ -46,6 +46,17 @@ Deno.test("inspect_state: Copenhagen in turn 1, Aarhus in turn 3, compared in tu
   assertStringIncludes(await ask({ key: KEY, turn: 2, compare_turn: 1 }), "They are equal.");
 });
 
+Deno.test("inspect_state: where the last turn wrote a key twice, an older value is not told as the one before", async () => {
+  const turns = [bbox("Copenhagen", 1), bbox("Aarhus", 3), bbox("Copenhagen", 3)];
+  const state = turns.reduce<SessionState>((all, update) => mergeToolState(all, update), {});
+  const ask = caller({ ...threadOf([turns[0], {}, turns[2]]), state });
+  assertEquals(
+    await ask({ key: KEY }),
+    "[12.4,55.5,12.7,55.8]\n— rewritten, 3 versions (turns 1, 3), last by get_aoi; " +
+      "turn=1 reads what it held before turn 3",
+  );
+});
+
 Deno.test("inspect_state: a key written once says nothing about versions", async () => {
   const ask = caller(threadOf([bbox("Copenhagen", 1)]), [KEY]);
   assertEquals(await ask({ key: KEY }), "[12.4,55.5,12.7,55.8]");
@@ -123,7 +134,7 @@ Deno.test("inspect_state: entries that somebody else counted", async () => {
   const ask = caller({ ...threadOf([{}, {}, {}, {}]), state });
   assertStringIncludes(
     await ask({ key: KEY }),
-    "rewritten, 2 versions (turns …, 4), last by get_aoi; turn=3 reads the earlier",
+    "rewritten, 2 versions (turns …, 4), last by get_aoi; turn=3 reads what it held before turn 4",
   );
   const bare = caller({ ...threadOf([{}, {}]), state: { [KEY]: { value: 2, tool: "get_aoi", seq: 5 } } });
   assertEquals(await bare({ key: KEY }), "2");

@@ -122,7 +122,7 @@ function recount(snapshots: readonly Snapshot[]): Map<string, KeyWrites>[] {
     past = new Map(past);
     for (const key of new Set([...Object.keys(before), ...Object.keys(state)])) {
       const same = Object.hasOwn(before, key) && Object.hasOwn(state, key) && equal(before[key], state[key]);
-      if (!same) past.set(key, count(past.get(key), { version, turn, writer }));
+      if (!same) past.set(key, count(past.get(key), { version, turn, writer }, Object.hasOwn(state, key)));
     }
     all.push(past);
     before = state;
@@ -130,8 +130,11 @@ function recount(snapshots: readonly Snapshot[]): Map<string, KeyWrites>[] {
   return all;
 }
 
-function count(known: KeyWrites | undefined, last: KeyWrites["last"]): KeyWrites {
+function count(known: KeyWrites | undefined, last: KeyWrites["last"], isThere: boolean): KeyWrites {
   const { version, turn } = last;
+  const previous = known === undefined || known.isRemoved
+    ? known?.previous
+    : { turn: known.last.turn, until: { version, turn } };
   const isNew = turn > (known?.last.turn ?? 0);
   return {
     versions: (known?.versions ?? 0) + 1,
@@ -139,5 +142,7 @@ function count(known: KeyWrites | undefined, last: KeyWrites["last"]): KeyWrites
     first: known?.first ?? { version, turn },
     last,
     recentTurns: [...known?.recentTurns ?? [], ...(isNew ? [turn] : [])].slice(-16),
+    ...(previous === undefined ? {} : { previous }),
+    ...(isThere ? {} : { isRemoved: true }),
   };
 }

@@ -20,7 +20,7 @@ export const inspect = defineTool({
   name: "inspect_state",
   title: "Inspect state and its past",
   description:
-    `Looks into the state behind a handle without loading it whole. Without \`key\`: every key with its shape. With \`key\`, taken literally: its value, or its outline where it is long; \`path\` goes into it. \`pattern\`, a case-insensitive regular expression, finds lines \`path = value\`.
+    `Looks into the state behind a handle without loading it whole. Without \`key\`: every key with its shape. With \`key\`, taken literally: its value, or its outline where it is long; \`path\` goes into it. \`pattern\`, a case-insensitive regular expression, finds lines \`pointer = value\`, which begin with a JSON Pointer into what is read: \`/city = …\`.
 
 A key that was written in more than one version says so and names the call that reads the earlier value: look before you compare a value with what it was earlier. \`version\` or \`turn\` reads the past; \`compare_version\` or \`compare_turn\` shows both values and what differs, in one call. "Not written yet", "never was" and "no longer retained" are different answers.
 
@@ -29,7 +29,9 @@ Load (state_load) to edit, inspect to look.`,
   input: z.strictObject({
     handle: schema.handle,
     key: schema.text.describe("A top-level key, literally; it may hold / and dots. * or absent: all keys.").optional(),
-    pattern: schema.text.describe("A case-insensitive regular expression over lines path = value.").optional(),
+    pattern: schema.text.describe(
+      "A case-insensitive regular expression over lines that begin with a JSON Pointer: /city = …",
+    ).optional(),
     path: schema.path.optional(),
     version: schema.version.describe("Read this version.").optional(),
     turn: schema.version.describe("Read what stood when this turn ended.").optional(),
