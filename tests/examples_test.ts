@@ -39,7 +39,12 @@ Deno.test("merge conflict: what does not clash lands, what does is named and dec
   ]);
 });
 
+Deno.test("langgraph agent: prints what the README shows", async () => {
+  const output = await run("examples/langgraph_agent.ts");
+  assertStringIncludes(Deno.readTextFileSync(`${ROOT}README.md`), output.trim());
+});
+
 Deno.test("examples: each is run by a test", () => {
   const files = [...Deno.readDirSync(`${ROOT}examples`)].map(({ name }) => name).toSorted();
-  assertEquals(files, ["merge_conflict.ts", "research_assistant.ts"]);
+  assertEquals(files, ["langgraph_agent.ts", "merge_conflict.ts", "research_assistant.ts"]);
 });

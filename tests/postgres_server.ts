@@ -68,8 +68,11 @@ async function start(bin: string, directory: string, data: string): Promise<Post
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   const stop = async () => {
-    tryTo(() => child.kill("SIGINT")); // closes all connections
+    // First it lets connections that are closing close; one that was left open must not keep it.
+    tryTo(() => child.kill("SIGTERM"));
+    const timer = setTimeout(() => tryTo(() => child.kill("SIGINT")), 5_000);
     await status;
+    clearTimeout(timer);
     await reading;
   };
   if (!isReady) {

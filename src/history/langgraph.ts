@@ -278,7 +278,8 @@ function anyObject<T>(): ConstructorParameters<typeof ReducedValue<T, T>>[0] {
     "~standard": {
       version: 1,
       vendor: "mcpstate",
-      validate: (value) => isObjectOf<T>(value) ? { value } : { issues: [{ message: "This is no object." }] },
+      // Without a value there is an empty session: LangGraph asks for the default so, and reduces onto it.
+      validate: (value = {}) => isObjectOf<T>(value) ? { value } : { issues: [{ message: "This is no object." }] },
       jsonSchema: { input: toJsonSchema, output: toJsonSchema },
     },
   };
