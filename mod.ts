@@ -41,6 +41,23 @@ export type { ChangeEvent, EndEvent, GapEvent, WatchEvent, WatchOptions } from "
 export type { Revoked } from "./src/store/revoke.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema, TypedKind, TypedSnapshot } from "./src/store/kind.ts";
 export type { HandleView } from "./src/store/view.ts";
+export type { KeyChange, KeyUpdate, UpdateOptions, UpdatePlace } from "./src/store/update.ts";
+export {
+  openThreads,
+  type PublishOptions,
+  type Threads,
+  type ThreadsOptions,
+  type ThreadState,
+} from "./src/history/threads.ts";
+export type { ForkPoint } from "./src/history/thread_fork.ts";
+export {
+  readThreadKey,
+  type ThreadFound,
+  type ThreadKeyReading,
+  type ThreadPoint,
+  type ThreadReading,
+  type ThreadValue,
+} from "./src/history/thread_reading.ts";
 export type { KeyHistory, KeyWrites } from "./src/document/key_writes.ts";
 export {
   type CheckpointHistory,
@@ -64,7 +81,7 @@ export {
   type StateEntry,
   type StateWrite,
 } from "./src/history/entry.ts";
-export type { Snapshots, ThreadHistory, TurnRange } from "./src/history/port.ts";
+export type { Snapshots, ThreadHistory, TurnRange, TurnReading } from "./src/history/port.ts";
 export {
   type InspectStateOptions,
   type InspectStateTool,

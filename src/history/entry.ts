@@ -141,14 +141,34 @@ function evict(entries: Map<string, StateEntry | EvictedEntry>, maxBytes: number
   for (const key of gone.slice(0, Math.max(0, gone.length - EVICTIONS_KEPT))) entries.delete(key);
 }
 
-/** Entries are not changed once they are made, so each is measured once. */
-const sizes = new WeakMap<StateEntry, number>();
+/** UTF-8 bytes of a session as compact JSON, and what of them is the memory of evicted entries. */
+export function sessionBytes(session: SessionState): { readonly bytes: number; readonly evictedBytes: number } {
+  let [bytes, evictedBytes] = [2, 0];
+  for (const [key, entry] of Object.entries(session)) {
+    const size = bytesOf(key, entry);
+    bytes += size;
+    if (isEvicted(entry)) evictedBytes += size;
+  }
+  return { bytes, evictedBytes };
+}
 
-function bytesOf(key: string, entry: StateEntry): number {
+/** Entries are not changed once they are made, so each is measured once. */
+const sizes = new WeakMap<StateEntry | EvictedEntry, number>();
+const encoder = new TextEncoder();
+
+/** UTF-8 bytes of a key and its entry as members of compact JSON. */
+function bytesOf(key: string, entry: StateEntry | EvictedEntry): number {
   let bytes = sizes.get(entry);
   if (bytes === undefined) {
-    bytes = jsonBytes(entry.value) + (entry.inputs === undefined ? 0 : jsonBytes(entry.inputs)) + 100;
+    bytes = entryBytes(entry);
     sizes.set(entry, bytes);
   }
-  return bytes + stringBytes(key);
+  return bytes + stringBytes(key) + 2;
+}
+
+function entryBytes(entry: StateEntry | EvictedEntry): number {
+  if (isEvicted(entry)) return encoder.encode(JSON.stringify(entry)).length;
+  const { value, inputs, ...rest } = entry;
+  const inputsBytes = inputs === undefined ? 0 : jsonBytes(inputs) + '"inputs":,'.length;
+  return encoder.encode(JSON.stringify(rest)).length + jsonBytes(value) + '"value":,'.length + inputsBytes;
 }

@@ -67,7 +67,7 @@ export async function planBatch<W extends Write>(
     if (write.request !== undefined && planned.some((before) => before.write.request?.id === write.request?.id)) break;
     let plan: Plan;
     try {
-      plan = await write.plan(planned.length === 0 ? base : { ...base, folded });
+      plan = await write.plan(planned.length === 0 ? base : { ...base, folded, head: { ...head, turn } });
       checkTurnJump(turn, write.turn);
       if (plan.outcome === "write" && plan.after.bytes > maxStateBytes) {
         throw new StateTooLarge(plan.after.bytes, maxStateBytes);

@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { Creation } from "../backends/backend.ts";
+import type { Creation, DocumentKey } from "../backends/backend.ts";
 import { admitState } from "../document/admit.ts";
-import { InternalError, QuotaExceeded, StateTooLarge } from "../document/errors.ts";
+import { QuotaExceeded, StateTooLarge } from "../document/errors.ts";
 import { advance, EMPTY, entryBytes } from "../document/journal.ts";
 import type { Snapshot } from "../document/snapshot.ts";
 import {
@@ -23,30 +23,43 @@ import { mintHandle, mintWriteId } from "./handle.ts";
 import { checkSchema, type StandardSchema } from "./kind.ts";
 import type { MintOptions, Settings } from "./options.ts";
 import type { Reader } from "./reader.ts";
-import { checkSame, replay, toDraft, toRequest } from "./requests.ts";
+import { checkSame, replay, type Request, toDraft, toRequest } from "./requests.ts";
 import { toSnapshot } from "./snapshots.ts";
 
 /** How often a handle that happens to be taken is drawn again. */
 const DRAWS = 8;
 
-/** How a new document is named, and whose it is. */
-export interface Naming {
-  /** How many characters its handle has after the kind. */
-  readonly handleLength: number;
-  /** Whose a document of that handle is. */
-  userOf(handle: string): string;
+/** How a new document is named, and whose it is. A name that is taken is followed by the next. */
+export type Naming = () => Iterable<DocumentKey>;
+
+/** Names with handles that are drawn at random, until one is free. */
+export function drawn(kind: string, handleLength: number, userOf: (handle: string) => string): Naming {
+  return function* () {
+    for (let draw = 0; draw < DRAWS; draw++) {
+      const id = mintHandle(kind, handleLength);
+      yield { user: checkUser(userOf(id)), id };
+    }
+  };
 }
 
-/** Version 1 of a new document. */
+/** A document that is to be made. */
+export interface NewDocument {
+  readonly kind: string;
+  readonly state: unknown;
+  readonly options: Omit<MintOptions, "user">;
+  /** What every state of its kind must satisfy. */
+  readonly schema?: StandardSchema;
+  /** The request that makes it. Default: that of `mint` with the id in `options`. */
+  readonly request?: Request;
+}
+
+/** Version 1 of a new document; `undefined` if every name is taken. */
 export async function create(
   reader: Reader,
   settings: Settings,
-  schema: StandardSchema | undefined,
-  kind: string,
-  state: unknown,
-  options: Omit<MintOptions, "user">,
-  { handleLength, userOf }: Naming,
-): Promise<Snapshot> {
+  { kind, state, options, schema, request: known }: NewDocument,
+  naming: Naming,
+): Promise<Snapshot | undefined> {
   checkKind(kind);
   const { value, bytes } = admitState(state);
   if (bytes > settings.maxStateBytes) throw new StateTooLarge(bytes, settings.maxStateBytes);
@@ -56,7 +69,7 @@ export async function create(
   const turn = checkWriteTurn(options.turn);
   checkTurnJump(0, turn);
   const args = { kind, state: value, ttlDays: ttlDays ?? null, title: title ?? null };
-  const request = toRequest(checkRequestId(options.requestId), "mint", args);
+  const request = known ?? toRequest(checkRequestId(options.requestId), "mint", args);
   if (schema !== undefined) await checkSchema(schema, kind, value);
 
   const writeId = mintWriteId();
@@ -70,10 +83,7 @@ export async function create(
     entry: { writeId, writer, body, offset: entryBytes(body), turn, title, ttlDays },
     request: toDraft(request, meta),
   };
-  for (let draw = 0; draw < DRAWS; draw++) {
-    const id = mintHandle(kind, handleLength);
-    const user = checkUser(userOf(id));
-    const key = { user, id };
+  for (const key of naming()) {
     const answer = await reader.backend.create(key, creation);
     switch (answer.outcome) {
       case "exists":
@@ -82,7 +92,7 @@ export async function create(
         throw new QuotaExceeded(answer.held, settings.maxHandlesPerUser);
       case "replayed":
         if (request !== undefined) checkSame(answer.record, request);
-        return await replay(reader, user, answer.record);
+        return await replay(reader, key.user, answer.record);
       case "appended": {
         const { head, stamps: [stamp] } = answer;
         const after = { state: value, bytes };
@@ -98,5 +108,5 @@ export async function create(
       }
     }
   }
-  throw new InternalError({ cause: new Error("no free handle was drawn") });
+  return undefined;
 }

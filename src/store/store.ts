@@ -6,7 +6,7 @@
 
 import type { Backend, DocumentKey } from "../backends/backend.ts";
 import { openBackend } from "../backends/open.ts";
-import { InvalidInput } from "../document/errors.ts";
+import { InternalError, InvalidInput } from "../document/errors.ts";
 import type { JsonObject } from "../document/json.ts";
 import { parseOps } from "../document/parse_ops.ts";
 import type { PatchOperation } from "../document/ops.ts";
@@ -24,7 +24,7 @@ import {
   checkWriter,
   checkWriteTurn,
 } from "../document/checks.ts";
-import { create } from "./create.ts";
+import { create, drawn } from "./create.ts";
 import { holdToKind, type StandardSchema, type TypedKind, typedKind } from "./kind.ts";
 import {
   type ChangesOptions,
@@ -49,6 +49,7 @@ import { revoke, type Revoked } from "./revoke.ts";
 import { toSnapshot } from "./snapshots.ts";
 import { sweep } from "./sweep.ts";
 import { touch } from "./touch.ts";
+import { firstState, type KeyChange, planUpdate, type UpdateOptions, writeOrMake } from "./update.ts";
 import { type HandleView, readView } from "./view.ts";
 import { toWant } from "./want.ts";
 import { type WatchEvent, type WatchOptions, watchUser } from "./watch.ts";
@@ -104,6 +105,11 @@ export class HandleStore implements AsyncDisposable {
     return new HandleStore(await openBackend(url, { maxContentionMs }), options);
   }
 
+  /** The largest state, in UTF-8 bytes of compact JSON. */
+  get maxStateBytes(): number {
+    return this.#settings.maxStateBytes;
+  }
+
   /**
    * Makes a document and answers its handle, for the model to carry.
    *
@@ -117,8 +123,7 @@ export class HandleStore implements AsyncDisposable {
   async create(kind: string, state: unknown, options: MintOptions): Promise<Snapshot> {
     requireOptions(options);
     const user = checkUser(options.user);
-    const naming = { handleLength: this.#settings.handleLength, userOf: () => user };
-    return await create(this.#reader, this.#settings, this.#schemas.get(kind), kind, state, options, naming);
+    return await this.#create(kind, state, options, this.#settings.handleLength, () => user);
   }
 
   /**
@@ -131,8 +136,7 @@ export class HandleStore implements AsyncDisposable {
     options: Omit<MintOptions, "user">,
     userOf: (handle: string) => string,
   ): Promise<Snapshot> {
-    const naming = { handleLength: UNOWNED_HANDLE_LENGTH, userOf };
-    return await create(this.#reader, this.#settings, this.#schemas.get(kind), kind, state, options, naming);
+    return await this.#create(kind, state, options, UNOWNED_HANDLE_LENGTH, userOf);
   }
 
   /**
@@ -211,6 +215,32 @@ export class HandleStore implements AsyncDisposable {
     return await this.#write(key, "restore", { handle, version: old, expected }, plan, options);
   }
 
+  /**
+   * Sets top-level keys of a document to what `change` works out from its state, and with `create` makes the document in
+   * the same step if there is none. Never stale: after a lost race `change` is asked again, on what stands then.
+   *
+   * @throws {StateTooLarge} beyond `maxStateBytes`, {@link QuotaExceeded} beyond `maxHandlesPerUser`, and what `change` throws.
+   */
+  async update(handle: string, change: KeyChange, options: UpdateOptions): Promise<Snapshot> {
+    const key = this.#key(handle, options);
+    const { create: kind } = options;
+    const ttlDays = checkTtlChange(options.ttlDays);
+    const args = { handle, args: options.args ?? null };
+    const plan = planUpdate(change, checkWriteTurn(options.turn));
+    const write = () => this.#write(key, "update", args, plan, { ...options, kind }, { ttlDays });
+    if (kind === undefined) return await write();
+    return await writeOrMake(write, async () => {
+      const document = {
+        kind,
+        state: firstState(change, options.turn),
+        options: { ...options, ttlDays: ttlDays ?? undefined },
+        schema: this.#schemas.get(kind),
+        request: toRequest(checkRequestId(options.requestId), "update", args),
+      };
+      return await create(this.#reader, this.#settings, document, () => [key]);
+    });
+  }
+
   /** Renews, sets or clears the time to live, or advances the turn. No version, no entry, and `updatedAt` stays. */
   touch(handle: string, options: TouchOptions): Promise<Snapshot> {
     return touch(this.#reader, this.#key(handle, options), options);
@@ -286,6 +316,19 @@ export class HandleStore implements AsyncDisposable {
   #key(handle: unknown, options: { readonly user: string }): DocumentKey {
     requireOptions(options);
     return { user: checkUser(options.user), id: checkHandle(handle) };
+  }
+
+  async #create(
+    kind: string,
+    state: unknown,
+    options: Omit<MintOptions, "user">,
+    handleLength: number,
+    userOf: (handle: string) => string,
+  ): Promise<Snapshot> {
+    const document = { kind, state, options, schema: this.#schemas.get(kind) };
+    const made = await create(this.#reader, this.#settings, document, drawn(checkKind(kind), handleLength, userOf));
+    if (made === undefined) throw new InternalError({ cause: new Error("no free handle was drawn") });
+    return made;
   }
 
   #write(

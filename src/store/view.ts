@@ -18,6 +18,8 @@ export interface HandleView {
   readonly keys: KeyHistory;
   /** The newest version, its turn (0 if none was ever named), and how often each key was written up to it. */
   readonly now: { readonly version: number; readonly turn: number; readonly keys: KeyHistory };
+  /** The first turn that was named; 0 if none ever was. Before it there was no document, or none with turns. */
+  readonly firstTurn: number;
   /** The oldest version that can be read, and its turn. */
   readonly oldest: { readonly version: number; readonly turn: number };
 }
@@ -31,6 +33,7 @@ export async function readView(reader: Reader, key: DocumentKey, want: Want): Pr
     snapshot: toSnapshot(head, folded, stamp),
     keys: folded.keys,
     now: { version: now.head.version, turn: now.head.turn, keys: now.folded.keys },
+    firstTurn: head.firstTurn,
     oldest: { version: head.oldest, turn: oldest?.turn ?? head.firstTurn },
   };
 }

@@ -22,6 +22,7 @@ import { retentionCases } from "./store_retention_cases.ts";
 import { stateCases } from "./store_state_cases.ts";
 import { turnCases } from "./store_turn_cases.ts";
 import { watchCases } from "./store_watch_cases.ts";
+import { updateCases } from "./store_update_cases.ts";
 import type { Target } from "./target.ts";
 
 /** A registered case: the first store, and how to open more over the same data, each with a cache of its own. */
@@ -44,6 +45,7 @@ export function storeContract(name: string, makeTarget: () => Promise<Target>): 
   stateCases(contract);
   conflictCases(contract);
   patchCases(contract);
+  updateCases(contract);
   lifetimeCases(contract);
   listCases(contract);
   pastCases(contract);

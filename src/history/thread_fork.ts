@@ -1,0 +1,74 @@
+/**
+ * Forks a thread: what the new one begins with, and where its earlier turns are read.
+ *
+ * @module
+ */
+
+import { HandleNotFound, InvalidInput, NoTurnHistory, TurnNotFound, TurnPruned } from "../document/errors.ts";
+import { equal, type JsonObject, ownValue } from "../document/json.ts";
+import type { GetOptions } from "../store/options.ts";
+import type { KeyUpdate } from "../store/update.ts";
+import type { HandleView } from "../store/view.ts";
+import { readTurn } from "./port.ts";
+import { type PastSource, threadPast } from "./thread_past.ts";
+import { FORK_KEY, type ForkOrigin } from "./thread_state.ts";
+
+/** Where a thread is forked: as a turn ended (or what it has come to so far), or at a version. */
+export type ForkPoint = { readonly turn: number } | { readonly version: number };
+
+/** What is read of a store here. */
+export interface ForkSource extends PastSource {
+  /** A version of a thread's document. @throws as `HandleStore.view`. */
+  viewAt(threadId: string, point: Omit<GetOptions, "user">): Promise<HandleView>;
+}
+
+/** What a fork begins with. */
+export interface ForkStart {
+  /** The state of its document. */
+  readonly state: JsonObject;
+  /** The turn that it is in; 0 if none was ever named. */
+  readonly turn: number;
+}
+
+/**
+ * What a fork of a thread begins with.
+ *
+ * @throws {TurnNotFound | TurnPruned | NoTurnHistory} for a turn that cannot be read; {@link HandleNotFound} for a thread
+ * that is not there; and as `HandleStore.get`.
+ */
+export async function startOf(source: ForkSource, threadId: string, point: ForkPoint): Promise<ForkStart> {
+  const owner = "turn" in point ? await ownerOf(source, threadId, point.turn) : threadId;
+  const view = await source.viewAt(owner, point);
+  const { createdAt, state } = view.snapshot;
+  const turn = "turn" in point ? point.turn : view.snapshot.turn;
+  const origin: ForkOrigin = { thread: owner, turn, createdAt };
+  return { state: { ...state, [FORK_KEY]: { ...origin } }, turn };
+}
+
+/** The keys that make version 1 of a fork; none if that very fork was made already. @throws {InvalidInput} if the name is taken. */
+export function planFork(before: JsonObject, version: number, start: JsonObject, forkId: string): KeyUpdate {
+  if (version === 1) return start;
+  const made = ownValue(before, FORK_KEY);
+  if (made !== undefined && equal(made, start[FORK_KEY])) return {};
+  throw new InvalidInput("fork", `There is a thread ${JSON.stringify(forkId)} already: name one that is new.`);
+}
+
+/** The thread that holds a turn: a fork of a fork begins where the turn was written. */
+async function ownerOf(source: ForkSource, threadId: string, turn: number): Promise<string> {
+  const past = await threadPast(source, threadId);
+  const reading = readTurn(past, turn);
+  switch (reading.outcome) {
+    case "retained": {
+      const owner = past.ownerOf(turn);
+      if (owner === undefined) throw new TurnNotFound(turn, past.retained[0].to + 1, past.total);
+      return owner;
+    }
+    case "pruned":
+      throw new TurnPruned(turn, past.retained.at(-1) ?? { from: past.total, to: past.total });
+    case "never":
+      if (await source.view(threadId) === undefined) throw new HandleNotFound(threadId);
+      throw past.total === 0 ? new NoTurnHistory() : new TurnNotFound(turn, 1, past.total);
+    case "not_kept":
+      throw new NoTurnHistory();
+  }
+}
