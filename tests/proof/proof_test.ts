@@ -32,10 +32,6 @@ for (const [name, runs] of SIMULATIONS) {
   );
 }
 
-Deno.test("store over memory: put back to what it had been, it serves nothing that is lost", leaving, async () => {
-  assertEquals((await hunt("memory", modules, { seed, runs: 80, failover: true })).failure, undefined);
-});
-
 for (const name of ["sqlite", "redis", "kv"] satisfies SiteName[]) {
   Deno.test(
     `store over ${name}: of several processes that are killed and hindered, one journal explains all answers`,
