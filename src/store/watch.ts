@@ -117,6 +117,17 @@ async function* iterate(
   const { subscription } = begun;
   let { cursor } = begun;
   const sweeper = setInterval(() => void backend.sweep(user, 64).catch(() => {}), DUE_EVERY_MS);
+  let ended: Promise<void> | undefined;
+  const end = () => {
+    if (ended === undefined) {
+      clearInterval(sweeper);
+      listener.end();
+      ended = Promise.resolve(subscription[Symbol.asyncDispose]());
+    }
+    return ended;
+  };
+  // At once, since whoever iterates may never ask for another event: nothing may hold the process then.
+  listener.atEnd(() => void end().catch(() => {}));
   try {
     while (!listener.aborted) {
       listener.expect();
@@ -130,9 +141,7 @@ async function* iterate(
       if (isComplete) await listener.wait();
     }
   } finally {
-    clearInterval(sweeper);
-    listener.end();
-    await subscription[Symbol.asyncDispose]();
+    await end();
   }
 }
 
@@ -151,7 +160,11 @@ async function reading(backend: Backend, user: string, cursor: Cursor, listener:
 class Listener {
   #isDue = true;
   #wake: () => void = () => {};
-  readonly #onAbort = () => this.notify();
+  #atEnd: () => void = () => {};
+  readonly #onAbort = () => {
+    this.notify();
+    this.#atEnd();
+  };
 
   constructor(readonly signal: AbortSignal) {
     signal.addEventListener("abort", this.#onAbort);
@@ -164,6 +177,11 @@ class Listener {
   notify(): void {
     this.#isDue = true;
     this.#wake();
+  }
+
+  /** What to do when the watch is told to end. */
+  atEnd(act: () => void): void {
+    this.#atEnd = act;
   }
 
   /** From here on a notification counts. */
