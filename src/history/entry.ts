@@ -70,7 +70,11 @@ export function mergeToolState(
 ): SessionState {
   const entries = new Map(Object.entries(current ?? {}));
   let seq = 0;
-  for (const entry of entries.values()) seq = Math.max(seq, entry.seq);
+  for (const [key, entry] of entries) {
+    // A channel without a default takes its first update as it is: nobody has numbered it.
+    if (!Number.isFinite(entry.seq)) entries.set(key, { ...entry, seq: 0 });
+    else seq = Math.max(seq, entry.seq);
+  }
   for (const [key, write] of Object.entries(update ?? {})) {
     if (write === null || write === undefined) continue;
     seq = Math.max(seq, write.seq ?? seq + 1);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { HandleNotFound, type Range, VersionNotFound, VersionPruned } from "../document/errors.ts";
+import { HandleNotFound, type Range, TurnPruned, VersionNotFound, VersionPruned } from "../document/errors.ts";
 import type { JsonValue } from "../document/json.ts";
 import type { HandleView } from "../store/view.ts";
 import { isEvicted, type SessionState } from "./entry.ts";
@@ -107,7 +107,13 @@ async function readTurnOf(source: ForkSource, threadId: string, turn: number): P
   if (reading.outcome !== "retained") return reading;
   const owner = past.ownerOf(turn);
   if (owner === undefined) return { outcome: "here", session: {}, values: [], turn, version: 0, isFinal: true };
-  return found(await source.viewAt(owner, { turn }), turn, !reading.isLast);
+  try {
+    return found(await source.viewAt(owner, { turn }), turn, !reading.isLast);
+  } catch (error) {
+    // Pruned between the two looks.
+    if (!(error instanceof TurnPruned)) throw error;
+    return { outcome: "pruned", turn, retained: (await threadPast(source, threadId)).retained };
+  }
 }
 
 function found({ snapshot, keys }: HandleView, turn: number, isFinal: boolean): ThreadFound {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { InvalidInput } from "../document/errors.ts";
+import { InvalidInput, TurnPruned } from "../document/errors.ts";
 import { isObject, type JsonObject } from "../document/json.ts";
 import { compareStates } from "./difference.ts";
 import type { SessionState } from "./entry.ts";
@@ -98,7 +98,13 @@ class SessionReader {
     const reading = readTurn(snapshots, turn);
     if (reading.outcome !== "retained") return renderTurn(reading);
     const where = { as: "turn", turn, soFar: reading.isLast } as const;
-    return toSessionView(await snapshots?.at(turn) ?? {}, { ...common, where, now });
+    try {
+      return toSessionView(await snapshots?.at(turn) ?? {}, { ...common, where, now });
+    } catch (error) {
+      // Pruned since the history was asked what it retains.
+      if (!(error instanceof TurnPruned)) throw error;
+      return renderTurn({ outcome: "pruned", turn, retained: [error.retained] });
+    }
   }
 }
 

@@ -154,3 +154,9 @@ Deno.test("property: turns never go back, counts never shrink", () => {
     }
   }));
 });
+
+Deno.test("mergeToolState: entries that nobody has numbered come before all others", () => {
+  const raw: SessionState = JSON.parse('{"a":{"value":1,"tool":"t"},"b":{"value":2,"tool":"t"}}');
+  const state = mergeToolState(raw, { c: { value: 3, tool: "t" } });
+  assertEquals(Object.values(state).map(({ seq }) => seq), [0, 0, 1]);
+});

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { TurnPruned } from "../../src/document/errors.ts";
 import { mergeToolState, type SessionState, type SessionUpdate } from "../../src/history/entry.ts";
 import { readTurn, type Snapshots, type ThreadHistory } from "../../src/history/port.ts";
 import { makeInspectState } from "../../src/history/tool.ts";
@@ -167,4 +168,19 @@ Deno.test("inspect_state: the schema is a flat object", () => {
   assertEquals(name, "inspect_state");
   assertEquals(Object.keys(schema.properties ?? {}), ["key", "pattern", "path", "turn", "compare_turn"]);
   assertEquals([schema.type, schema.additionalProperties], ["object", false]);
+});
+
+Deno.test("inspect_state: a turn that is pruned while it is asked for is no longer retained", async () => {
+  const { history, state } = threadOf([bbox("Copenhagen", 1), bbox("Aarhus", 2)]);
+  const pruning: ThreadHistory = {
+    snapshots: async (threadId) => ({
+      ...await history.snapshots(threadId),
+      at: (turn) => Promise.reject(new TurnPruned(turn, { from: 2, to: 2 })),
+    }),
+  };
+  const { handler } = makeInspectState({ allowedKeys: [KEY], history: pruning });
+  assertEquals(
+    await handler({ key: KEY, turn: 1 }, { state, threadId: "t" }),
+    "Turn 1 is no longer retained. Turns that can be read: 2.",
+  );
 });
