@@ -134,13 +134,27 @@ export async function connectLegacy(start: Start): Promise<Connection> {
   return await toConnection(client);
 }
 
+/** How to start any program that serves MCP on stdio. */
+export interface Program {
+  readonly command: string;
+  readonly args: string[];
+  readonly cwd?: string;
+  readonly env?: Record<string, string>;
+  readonly stderr?: "inherit";
+}
+
 /** The 2.x client, which speaks nothing but 2026-07-28. */
 export async function connectModern(start: Start): Promise<Connection> {
+  return await connectTo(parameters(start));
+}
+
+/** The same, to any program. */
+export async function connectTo(program: Program): Promise<Connection> {
   const client = new ModernClient(
     { name: "modern-phone", version: "1.0.0" },
     { versionNegotiation: { mode: { pin: "2026-07-28" } } },
   );
-  await withoutTimers(() => client.connect(new ModernTransport(parameters(start))));
+  await withoutTimers(() => client.connect(new ModernTransport(program)));
   assertEquals(client.getNegotiatedProtocolVersion(), "2026-07-28");
   return await toConnection(client);
 }
