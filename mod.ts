@@ -37,7 +37,7 @@ export type {
 } from "./src/store/options.ts";
 export type { ChangePage } from "./src/store/changes.ts";
 export type { ExpiredHandle, HandlePage } from "./src/store/pages.ts";
-export type { ChangeEvent, EndEvent, GapEvent, WatchEvent, WatchOptions } from "./src/store/watch.ts";
+export type { ChangeEvent, EndEvent, GapEvent, Watch, WatchEvent, WatchOptions } from "./src/store/watch.ts";
 export type { Revoked } from "./src/store/revoke.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema, TypedKind, TypedSnapshot } from "./src/store/kind.ts";
 export type { HandleView } from "./src/store/view.ts";

@@ -78,7 +78,13 @@ export function serveHttp(store: HandleStore, options: HttpOptions): HttpServer 
     ? anonymousAccess(store, options)
     : { identity: options.identity, makeServer: serverOfCaller(store, options) };
   const limits = { calls: new RateLimit(rate), slots: new Slots(concurrency), streams: new Slots(streams) };
-  const endpoint = new McpEndpoint(options.createServer ?? makeServer, limits, resource, log);
+  const endpoint = new McpEndpoint(
+    options.createServer ?? makeServer,
+    limits,
+    resource,
+    log,
+    options.identity === "anonymous" ? undefined : store,
+  );
 
   const route = async (request: Request, address: string): Promise<Response> => {
     const { pathname } = new URL(request.url);
@@ -141,7 +147,8 @@ export function serveHttp(store: HandleStore, options: HttpOptions): HttpServer 
 
 /** Each caller reaches what is theirs. */
 function serverOfCaller(store: HandleStore, options: HttpOptions): ServerFactory {
-  return ({ user, client, writer = options.writer }, tools) => createServer(store, { user, client, writer }, tools);
+  return ({ user, client, writer = options.writer }, tools, push) =>
+    createServer(store, { user, client, writer }, { tools, push });
 }
 
 /** Each caller reaches what they have the handle of. */
@@ -155,7 +162,7 @@ function anonymousAccess(
     makeServer({ address }, tools) {
       const reached = unownedStore(store, () => mints.take(networkOf(address)));
       const offered = tools.filter(({ takesHandle }) => takesHandle);
-      return createServer(reached, { user: NOBODY, writer }, offered, ANONYMOUS_INSTRUCTIONS);
+      return createServer(reached, { user: NOBODY, writer }, { tools: offered, instructions: ANONYMOUS_INSTRUCTIONS });
     },
   };
 }

@@ -8,6 +8,7 @@ import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import { DEFAULT_MAX_ANSWER_CHARS, type ServerOptions, type StateStore, toCall } from "./call.ts";
 import { checkCaller } from "./identity/callers.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
+import { addResources, type Push, RESOURCE_HINTS, RESOURCES } from "./resources.ts";
 import type { Tool } from "./tool.ts";
 import { TOOLS } from "./tools.ts";
 import { VERSION } from "./version.ts";
@@ -61,22 +62,29 @@ function addTools(host: ToolHost, store: StateStore, options: ServerOptions, too
   }
 }
 
-/** Our own server, with instructions and the tools: all of them, or those that a request is about. */
-export function createServer(
-  store: StateStore,
-  options: ServerOptions,
-  tools: readonly Tool[] = TOOLS,
-  instructions: string = INSTRUCTIONS,
-): McpServer {
+/** What our own server has beside the tools. */
+export interface ServerParts {
+  /** All of them, or those that a request is about. */
+  readonly tools?: readonly Tool[];
+  /** What a client tells its model. */
+  readonly instructions?: string;
+  /** How the client is told of changes of resources. Without it there are no resources. */
+  readonly push?: Push;
+}
+
+/** Our own server. */
+export function createServer(store: StateStore, options: ServerOptions, parts: ServerParts = {}): McpServer {
+  const { tools = TOOLS, instructions = INSTRUCTIONS, push } = parts;
   const hint = { ttlMs: LIST_TTL_MS, cacheScope: "public" } as const;
   const server = new McpServer(
     { name: "mcpstate", title: "Durable state", version: VERSION },
     {
-      capabilities: { tools: { listChanged: false } },
+      capabilities: { tools: { listChanged: false }, ...(push === undefined ? {} : RESOURCES[push]) },
       instructions,
-      cacheHints: { "tools/list": hint, "server/discover": hint },
+      cacheHints: { "tools/list": hint, "server/discover": hint, ...RESOURCE_HINTS },
     },
   );
   addTools(server, store, options, tools);
+  if (push !== undefined) addResources(server, (request) => toCall(store, options, server, request));
   return server;
 }

@@ -9,6 +9,7 @@ import type { HandleStore } from "../store/store.ts";
 import { cutText } from "./budget.ts";
 import type { ServerOptions } from "./call.ts";
 import { createServer } from "./server.ts";
+import { ConnectionEvents } from "./subscriptions.ts";
 import { StdioTransport } from "./transport.ts";
 
 /** How long requests that were taken may go on after the end. Clients allow 2 s in all before they kill. */
@@ -30,17 +31,23 @@ export interface StdioConnection {
  */
 export function serveStdio(store: HandleStore, options: ServerOptions): StdioConnection {
   const restoreConsole = sendConsoleToStderr();
-  const transport = new StdioTransport();
+  const report = (error: unknown) =>
+    console.error(`mcpstate: ${cutText(error instanceof Error ? error.message : String(error), 500)}`);
+  const events = new ConnectionEvents(store, options.user, report);
+  const transport = new StdioTransport((message) => events.listen(message));
   const { promise: closed, resolve } = Promise.withResolvers<void>();
-  const connection = serve(() => createServer(store, options), {
-    transport,
-    onerror: (error) => console.error(`mcpstate: ${cutText(error.message, 500)}`),
-  });
+  const connection = serve(({ era }) => {
+    const push = era === "modern" ? "listen" : "subscribe";
+    const server = createServer(store, options, { push });
+    events.speakTo(server, push);
+    return server;
+  }, { transport, onerror: report });
   let closing: Promise<void> | undefined;
   const close = () =>
     closing ??= (async () => {
       transport.stopReading();
       await transport.answered(FINISH_MS);
+      events[Symbol.dispose]();
       await connection.close();
       restoreConsole();
       resolve();

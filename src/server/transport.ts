@@ -7,12 +7,14 @@
 
 import process from "node:process";
 import {
+  INTERNAL_ERROR,
   INVALID_REQUEST,
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResultResponse,
   type JSONRPCMessage,
+  type JSONRPCRequest,
   PARSE_ERROR,
   parseJSONRPCMessage,
   type RequestId,
@@ -38,7 +40,8 @@ export class StdioTransport implements Transport {
   #onAnswered: (() => void) | undefined;
   #isClosed = false;
 
-  constructor() {
+  /** `beforeListening` is done before a subscription is served, so that nothing that follows is missed. */
+  constructor(readonly beforeListening: (request: JSONRPCRequest) => Promise<void>) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
     this.#end = resolve;
@@ -120,9 +123,17 @@ export class StdioTransport implements Transport {
   }
 
   #receive(message: JSONRPCMessage): void {
-    // A subscription is answered only when it ends, so it is not waited for.
-    if (isJSONRPCRequest(message) && message.method !== "subscriptions/listen") this.#unanswered.add(message.id);
-    else if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
+    if (isJSONRPCRequest(message)) {
+      // A subscription is answered only when it ends, so it is not waited for.
+      if (message.method === "subscriptions/listen") {
+        this.beforeListening(message).then(
+          () => this.onmessage?.(message),
+          (error) => this.#refuse(message.id, INTERNAL_ERROR, "What happens cannot be watched just now.", error),
+        );
+        return;
+      }
+      this.#unanswered.add(message.id);
+    } else if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
       this.#settle(message.params?.requestId as RequestId | undefined);
     }
     this.onmessage?.(message);

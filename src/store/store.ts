@@ -52,7 +52,7 @@ import { touch } from "./touch.ts";
 import { firstState, type KeyChange, planUpdate, type UpdateOptions, writeOrMake } from "./update.ts";
 import { type HandleView, readView } from "./view.ts";
 import { toWant } from "./want.ts";
-import { type WatchEvent, type WatchOptions, watchUser } from "./watch.ts";
+import { type Watch, type WatchOptions, watchUser } from "./watch.ts";
 import { Writer } from "./writer.ts";
 
 /** At least 128 bits, where the handle is all that protects a document. */
@@ -265,7 +265,7 @@ export class HandleStore implements AsyncDisposable {
    * What happens to a user's documents from now on, or after the `cursor` of an event: across processes and replicas, none
    * missed, none twice. Where entries are no longer retained, or the store has lost writes, a `gap` says so.
    */
-  watch(user: string, options: WatchOptions = {}): AsyncIterable<WatchEvent> {
+  watch(user: string, options: WatchOptions = {}): Watch {
     const signals = [this.#closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
     return watchUser(this.#backend, checkUser(user), options, AbortSignal.any(signals));
   }

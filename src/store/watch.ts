@@ -57,6 +57,12 @@ export interface GapEvent {
 /** What can happen to a user's documents. */
 export type WatchEvent = ChangeEvent | EndEvent | GapEvent;
 
+/** Events as they come. */
+export interface Watch extends AsyncIterable<WatchEvent> {
+  /** Settles once whatever is written from then on will be told. Rejects where that cannot be. */
+  readonly ready: Promise<void>;
+}
+
 /** Options of `watch`. */
 export interface WatchOptions {
   /** Only of this document. */
@@ -76,14 +82,15 @@ export function watchUser(
   user: string,
   options: WatchOptions,
   signal: AbortSignal,
-): AsyncIterable<WatchEvent> {
+): Watch {
   const since = options.since === undefined ? undefined : decodeWatchCursor(options.since, user);
   const listener = new Listener(signal);
   // The place is taken at once; what comes before the subscription is ready is read on the first round.
   const start = Promise.all([since ?? placeNow(backend, user), backend.subscribe(user, () => listener.notify())])
     .then(([cursor, subscription]) => ({ cursor, subscription }));
-  start.catch(() => {}); // told to the one who iterates
-  return { [Symbol.asyncIterator]: () => iterate(backend, user, options.handle, start, listener) };
+  const ready = start.then(() => {});
+  ready.catch(() => {}); // told to the one who iterates
+  return { ready, [Symbol.asyncIterator]: () => iterate(backend, user, options.handle, start, listener) };
 }
 
 interface Start {

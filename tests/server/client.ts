@@ -117,9 +117,13 @@ export interface AnyClient {
   close(): Promise<void>;
 }
 
+/** A connection, and the client itself for what only one generation can do. */
+export type Connected<Client> = Connection & { readonly client: Client };
+
 /** What the tests do with a client of either generation. */
-export async function toConnection(client: AnyClient): Promise<Connection> {
+export async function toConnection<Client extends AnyClient>(client: Client): Promise<Connected<Client>> {
   return {
+    client,
     instructions: client.getInstructions(),
     tools: (await client.listTools()).tools as readonly ListedTool[],
     raw: async (name, args, _meta) => await client.callTool({ name, arguments: args, _meta }) as ToolResult,
@@ -128,7 +132,7 @@ export async function toConnection(client: AnyClient): Promise<Connection> {
 }
 
 /** The 1.x client, which opens with `initialize`. */
-export async function connectLegacy(start: Start): Promise<Connection> {
+export async function connectLegacy(start: Start): Promise<Connected<LegacyClient>> {
   const client = new LegacyClient({ name: "legacy-laptop", version: "1.0.0" });
   await withoutTimers(() => client.connect(new LegacyTransport(parameters(start))));
   return await toConnection(client);
@@ -144,12 +148,12 @@ export interface Program {
 }
 
 /** The 2.x client, which speaks nothing but 2026-07-28. */
-export async function connectModern(start: Start): Promise<Connection> {
+export async function connectModern(start: Start): Promise<Connected<ModernClient>> {
   return await connectTo(parameters(start));
 }
 
 /** The same, to any program. */
-export async function connectTo(program: Program): Promise<Connection> {
+export async function connectTo(program: Program): Promise<Connected<ModernClient>> {
   const client = new ModernClient(
     { name: "modern-phone", version: "1.0.0" },
     { versionNegotiation: { mode: { pin: "2026-07-28" } } },

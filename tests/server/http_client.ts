@@ -8,7 +8,7 @@ import { Client as ModernClient, StreamableHTTPClientTransport as ModernTranspor
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { assertEquals } from "@std/assert";
-import { type Connection, toConnection } from "./client.ts";
+import { type Connected, type Connection, toConnection } from "./client.ts";
 
 /** Where a server is, and what lets in. */
 export interface Reach {
@@ -24,14 +24,14 @@ function requestInit({ token }: Reach): RequestInit {
 }
 
 /** The 1.x client, which opens with `initialize`. */
-export async function connectHttpLegacy(reach: Reach): Promise<Connection> {
+export async function connectHttpLegacy(reach: Reach): Promise<Connected<LegacyClient>> {
   const client = new LegacyClient({ name: "legacy-laptop", version: "1.0.0" });
   await client.connect(new LegacyTransport(reach.url, { requestInit: requestInit(reach) }));
   return await toConnection(client);
 }
 
 /** The 2.x client, which speaks nothing but 2026-07-28. */
-export async function connectHttpModern(reach: Reach): Promise<Connection> {
+export async function connectHttpModern(reach: Reach): Promise<Connected<ModernClient>> {
   const client = new ModernClient(
     { name: "modern-phone", version: "1.0.0" },
     { versionNegotiation: { mode: { pin: "2026-07-28" } } },

@@ -4,10 +4,13 @@
  * @module
  */
 
-/** The response, with `done` called once: now, or when its stream ends or is broken off. */
-export function afterwards(response: Response, done: () => void): Response {
+/**
+ * The response, with `done` called once: now, or when its stream ends or is broken off. `sent` is called as each part of a
+ * stream goes out.
+ */
+export function afterwards(response: Response, done: () => void, sent: () => void = () => {}): Response {
   const { body, status, statusText, headers } = response;
-  if (body === null || !headers.get("content-type")?.startsWith("text/event-stream")) {
+  if (body === null || !isStream(response)) {
     done();
     return response;
   }
@@ -17,6 +20,7 @@ export function afterwards(response: Response, done: () => void): Response {
       try {
         const { value, done: isDone } = await reader.read();
         if (value !== undefined) controller.enqueue(value);
+        sent();
         if (!isDone) return;
         done();
         controller.close();
@@ -31,4 +35,9 @@ export function afterwards(response: Response, done: () => void): Response {
     },
   });
   return new Response(watched, { status, statusText, headers });
+}
+
+/** Whether a response goes on for as long as it likes. */
+export function isStream({ headers }: Response): boolean {
+  return headers.get("content-type")?.startsWith("text/event-stream") ?? false;
 }

@@ -4,11 +4,18 @@
  * @module
  */
 
-import { createMcpHandler, type McpHttpHandler, type McpServer } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  type McpHttpHandler,
+  type McpServer,
+  type ServerEventBus,
+} from "@modelcontextprotocol/server";
 import { RateLimited } from "../../document/errors.ts";
 import type { Identity } from "../identity/identity.ts";
 import { scopeOf } from "../scopes.ts";
 import { TOOLS } from "../tools.ts";
+import type { Push } from "../resources.ts";
+import type { EventStore } from "../subscriptions.ts";
 import { onlyCalled, type Tool } from "../tool.ts";
 import { afterwards } from "./afterwards.ts";
 import { type Body, readBody } from "./body.ts";
@@ -16,6 +23,7 @@ import { insufficientScope, type Resource } from "./challenge.ts";
 import type { RateLimit, Slots } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { Refusal } from "./refusal.ts";
+import { openStream } from "./streams.ts";
 
 /** A caller, and from where. */
 export interface Caller extends Identity {
@@ -23,8 +31,15 @@ export interface Caller extends Identity {
   readonly address: string;
 }
 
-/** Makes the server that answers one request: for this caller, with at least these tools. */
-export type ServerFactory = (caller: Caller, tools: readonly Tool[]) => McpServer;
+/** Makes the server that answers one request: for this caller, with at least these tools and, unless it only calls one, with resources. */
+export type ServerFactory = (caller: Caller, tools: readonly Tool[], push: Push | undefined) => McpServer;
+
+interface Asked {
+  readonly caller: Caller;
+  readonly tools: readonly Tool[];
+  /** Whether it only calls a tool. */
+  readonly isCall: boolean;
+}
 
 /** What requests are held to. */
 export interface ExchangeLimits {
@@ -45,21 +60,35 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export class McpEndpoint {
   readonly #handler: McpHttpHandler;
   /** What the factory is told of a request, which the SDK hands it. */
-  readonly #asked = new WeakMap<Request, { readonly caller: Caller; readonly tools: readonly Tool[] }>();
+  readonly #asked = new WeakMap<Request, Asked>();
   readonly #closing = new AbortController();
 
-  /** `resource` is asked for each time, since the port may be known only once the server listens. */
+  /**
+   * `resource` is asked for each time, since the port may be known only once the server listens. Without `events` no
+   * stream tells anything.
+   */
   constructor(
-    createServer: ServerFactory,
+    readonly createServer: ServerFactory,
     readonly limits: ExchangeLimits,
     readonly resource: () => Resource,
-    log: Log,
+    readonly log: Log,
+    readonly events: EventStore | undefined,
   ) {
-    this.#handler = createMcpHandler(({ requestInfo }) => {
+    this.#handler = this.#handlerOf(undefined);
+  }
+
+  /** Each stream has a bus, and so a handler, of its own: nothing that is told to one can reach another. */
+  #handlerOf(bus: ServerEventBus | undefined): McpHttpHandler {
+    return createMcpHandler(({ requestInfo, era }) => {
       const asked = requestInfo === undefined ? undefined : this.#asked.get(requestInfo);
       if (asked === undefined) throw new Error("a request reached the server without a verified caller");
-      return createServer(asked.caller, asked.tools);
-    }, { onerror: (error) => log.say("debug", "rejected", { message: error.message }) });
+      // An older client over HTTP has no stream on which it could be told anything.
+      return this.createServer(
+        asked.caller,
+        asked.tools,
+        asked.isCall ? undefined : era === "modern" ? "listen" : "none",
+      );
+    }, { bus, onerror: (error) => this.log.say("debug", "rejected", { message: error.message }) });
   }
 
   /** Answers. @throws {Refusal} */
@@ -90,10 +119,9 @@ export class McpEndpoint {
 
   #answer(request: Request, { json, messages }: Body, caller: Caller): Promise<Response> {
     // A server is made per request: it is made with what the request is about and nothing else.
-    const tools = messages.every(({ method }) => method === "tools/call")
-      ? CALLED.filter(({ name }) => messages.some(({ tool }) => tool === name))
-      : TOOLS;
-    this.#asked.set(request, { caller, tools });
+    const isCall = messages.every(({ method }) => method === "tools/call");
+    const tools = isCall ? CALLED.filter(({ name }) => messages.some(({ tool }) => tool === name)) : TOOLS;
+    this.#asked.set(request, { caller, tools, isCall });
     return this.#handler.fetch(request, { parsedBody: json });
   }
 
@@ -107,14 +135,20 @@ export class McpEndpoint {
       : setTimeout(() => ended.abort(), Math.min(expiresAt - Date.now(), LONGEST_TIMER_MS));
     const finish = () => {
       clearTimeout(timer);
+      ended.abort();
       end();
     };
     try {
       const signal = AbortSignal.any([request.signal, this.#closing.signal, ended.signal]);
       const { method, headers } = request;
-      const response = await this.#answer(new Request(request.url, { method, headers, signal }), body, caller);
+      const stream = new Request(request.url, { method, headers, signal });
+      this.#asked.set(stream, { caller, tools: TOOLS, isCall: false });
+      const response = await openStream({ events: this.events, user: caller.user, json: body.json, signal }, {
+        serve: (parsedBody, bus) => this.#handlerOf(bus).fetch(stream, { parsedBody }),
+        finish,
+      });
       release();
-      return afterwards(response, finish);
+      return response;
     } catch (error) {
       finish();
       throw error;
