@@ -5,7 +5,13 @@
  */
 
 import type { HandleStore } from "../store/store.ts";
-import { metadataPath, type Resource, resourceMetadata, toIdentityRefusal } from "./http/challenge.ts";
+import {
+  insufficientScope,
+  metadataPath,
+  type Resource,
+  resourceMetadata,
+  toIdentityRefusal,
+} from "./http/challenge.ts";
 import { McpEndpoint, type ServerFactory } from "./http/exchange.ts";
 import { health } from "./http/health.ts";
 import { HostGate, preflight, shareWith } from "./http/hosts.ts";
@@ -13,8 +19,11 @@ import { type Rate, RateLimit, Slots } from "./http/limits.ts";
 import type { Log } from "./http/log.ts";
 import { isLoopback } from "./http/loopback.ts";
 import { Refusal } from "./http/refusal.ts";
+import { parseThreadRoute, serveThread, type ThreadRoute } from "./http/threads.ts";
+import { withinLimits } from "./http/within_limits.ts";
 import { anyone, networkOf, NOBODY, unownedStore } from "./identity/anonymous.ts";
-import type { IdentitySource } from "./identity/identity.ts";
+import { handleUser } from "./identity/callers.ts";
+import type { Identity, IdentitySource } from "./identity/identity.ts";
 import { ANONYMOUS_INSTRUCTIONS } from "./instructions.ts";
 import { createServer } from "./server.ts";
 
@@ -98,8 +107,23 @@ export function serveHttp(store: HandleStore, options: HttpOptions): HttpServer 
   };
   const serve = async (request: Request, pathname: string, address: string): Promise<Response> => {
     if (pathname === metadataPath(resource())) return resourceMetadata(resource());
-    if (pathname !== "/mcp") throw new Refusal(404, "There is nothing here. The MCP endpoint is /mcp.");
-    return await endpoint.serve(request, { ...await identify(request, address), address });
+    const thread = parseThreadRoute(pathname);
+    if (pathname !== "/mcp" && thread === undefined) {
+      throw new Refusal(404, "There is nothing here. The MCP endpoint is /mcp.");
+    }
+    const caller = { ...await identify(request, address), address };
+    return thread === undefined ? await endpoint.serve(request, caller) : await readThread(thread, caller, request);
+  };
+  const readThread = async (thread: ThreadRoute, { user, scopes }: Identity, request: Request): Promise<Response> => {
+    if (!scopes.includes("mcpstate:read")) throw insufficientScope("mcpstate:read", resource(), undefined);
+    const release = withinLimits(() => limits.slots.take(user));
+    try {
+      withinLimits(() => limits.calls.take(user));
+      const owner = options.identity === "anonymous" ? handleUser(thread.handle) : user;
+      return await serveThread(store, owner, thread, request);
+    } finally {
+      release();
+    }
   };
   const identify = async ({ headers }: Request, address: string) => {
     try {

@@ -8,6 +8,7 @@ import { type HttpOptions, type HttpServer, serveHttp } from "../../src/server/h
 import type { Log } from "../../src/server/http/log.ts";
 import { addToken, tokenIdentity } from "../../src/server/identity/tokens.ts";
 import { type Scope, SCOPES } from "../../src/server/scopes.ts";
+import type { HandleStoreOptions } from "../../src/store/options.ts";
 import { HandleStore } from "../../src/store/store.ts";
 import type { Reach } from "./http_client.ts";
 
@@ -37,9 +38,11 @@ export interface Site extends AsyncDisposable {
 }
 
 /** Opens one on a free port, by default over a store in memory. */
-export async function openSite(options: Partial<HttpOptions> & { readonly backend?: string } = {}): Promise<Site> {
-  const { backend = "sqlite:///:memory:", ...rest } = options;
-  const store = await HandleStore.fromUrl(backend);
+export async function openSite(
+  options: Partial<HttpOptions> & { readonly backend?: string } & Pick<HandleStoreOptions, "retention"> = {},
+): Promise<Site> {
+  const { backend = "sqlite:///:memory:", retention, ...rest } = options;
+  const store = await HandleStore.fromUrl(backend, { retention });
   const log = keepLog();
   const server = serveHttp(store, { hostname: "127.0.0.1", port: 0, identity: tokenIdentity(store), log, ...rest });
   return {

@@ -8,9 +8,9 @@ import {
   createMcpHandler,
   type McpHttpHandler,
   type McpServer,
+  type RequestId,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
-import { RateLimited } from "../../document/errors.ts";
 import type { Identity } from "../identity/identity.ts";
 import { scopeOf } from "../scopes.ts";
 import { TOOLS } from "../tools.ts";
@@ -21,6 +21,7 @@ import { afterwards } from "./afterwards.ts";
 import { type Body, readBody } from "./body.ts";
 import { insufficientScope, type Resource } from "./challenge.ts";
 import type { RateLimit, Slots } from "./limits.ts";
+import { withinLimits } from "./within_limits.ts";
 import type { Log } from "./log.ts";
 import { Refusal } from "./refusal.ts";
 import { openStream } from "./streams.ts";
@@ -99,7 +100,7 @@ export class McpEndpoint {
     const release = withinLimits(() => this.limits.slots.take(caller.user));
     try {
       const body = await readBody(request);
-      withinLimits(() => this.limits.calls.take(caller.user, body.messages.length), body);
+      withinLimits(() => this.limits.calls.take(caller.user, body.messages.length), idOf(body));
       this.#checkScopes(body, caller);
       return body.messages.some(({ method }) => method === LISTEN)
         ? await this.#listen(request, body, caller, release)
@@ -127,7 +128,7 @@ export class McpEndpoint {
 
   /** A stream ends with the client, with the server, and with the token. */
   async #listen(request: Request, body: Body, caller: Caller, release: () => void): Promise<Response> {
-    const end = withinLimits(() => this.limits.streams.take(caller.user), body);
+    const end = withinLimits(() => this.limits.streams.take(caller.user), idOf(body));
     const { expiresAt } = caller;
     const ended = new AbortController();
     const timer = expiresAt === undefined
@@ -167,14 +168,7 @@ export class McpEndpoint {
   }
 }
 
-/** @throws {Refusal} with 429 where there is a limit. */
-function withinLimits<T>(take: () => T, body?: Body): T {
-  try {
-    return take();
-  } catch (error) {
-    if (!(error instanceof RateLimited)) throw error;
-    const id = body?.messages.length === 1 ? body.messages[0].id : undefined;
-    const headers = { "retry-after": String(Math.ceil(error.retryAfterMs / 1000)) };
-    throw new Refusal(429, error.message, { headers, data: error.toPayload() }, id);
-  }
+/** Which request an answer is to, where it is one. */
+function idOf({ messages }: Body): RequestId | undefined {
+  return messages.length === 1 ? messages[0].id : undefined;
 }

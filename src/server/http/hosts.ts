@@ -58,7 +58,7 @@ export class HostGate {
 const PREFLIGHT = {
   "access-control-allow-methods": "GET, POST, OPTIONS",
   "access-control-allow-headers":
-    "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
+    "accept, authorization, content-type, if-none-match, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
   "access-control-max-age": "7200",
 } as const;
 
