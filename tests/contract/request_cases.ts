@@ -103,6 +103,18 @@ export function requestCases(contract: Case): void {
     assertEquals((await find(backend, TRIP)).entries.map(({ version }) => version), [1, 2, 3]);
   });
 
+  contract("request: of one step of a batch that is sent twice does not hide the others", async (backend) => {
+    const first = await mint(backend, TRIP);
+    const draft = appendAfter(first, [AARHUS, ODENSE, AARHUS]);
+    const [one, two, three] = draft.steps;
+    const batch = { ...draft, steps: [one, { ...two, request: requestDraft("patch-1") }, three] };
+    const answer = await append(backend, TRIP, first, batch);
+    assertSame(await append(backend, TRIP, first, batch), answer);
+    const head = await write(backend, TRIP, answer.head, [ODENSE]);
+    assertSame(await append(backend, TRIP, first, batch), { ...answer, head });
+    assertEquals((await find(backend, TRIP)).entries.map(({ version }) => version), [1, 2, 3, 4, 5]);
+  });
+
   contract("request: is not remembered where nothing was written", async (backend) => {
     const first = await mint(backend, TRIP);
     const head = await write(backend, TRIP, first, [AARHUS]);

@@ -87,7 +87,12 @@ export async function appendEntries(
   await using stage = new Stage(connection, key.user, [...bodies, ...metas, ...keyframes]);
   return await runStep(connection, key.user, async (step) => {
     const loaded = await load(connection, key, requests);
-    if (loaded.replayed !== undefined) return loaded.replayed;
+    if (loaded.replayed !== undefined) {
+      // A batch that was sent twice is answered whole, not as a replay of one of its requests.
+      const { document } = loaded;
+      const isLive = document !== undefined && "head" in document && !isPastDue(document.head, step.now);
+      return (isLive ? await appendedBefore(connection, document, expected, append) : undefined) ?? loaded.replayed;
+    }
     const live = findLive(connection, step, key, loaded);
     if ("outcome" in live) return live;
     const { version, writeId, turn } = live.head;
