@@ -55,11 +55,14 @@ export class Writer {
   async #drain(key: DocumentKey, name: string): Promise<void> {
     const queue = this.#queues.get(name) ?? [];
     while (queue.length > 0) {
+      const asked = queue.length;
       try {
         await this.#round(key, queue);
       } catch (error) {
-        // What concerns the document as a whole, or the backend, concerns everyone who waits.
-        for (const job of queue.splice(0)) await this.#fail(key, job, error);
+        // What concerns the backend concerns everyone who waits. That the document is gone may be an answer from before
+        // the latest of them asked, and it may be there again.
+        const isGone = error instanceof HandleNotFound || error instanceof HandleExpired;
+        for (const job of queue.splice(0, isGone ? asked : queue.length)) await this.#fail(key, job, error);
       }
     }
     this.#queues.delete(name);

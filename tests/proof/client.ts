@@ -86,10 +86,21 @@ export class Client {
 
   #note(snapshot: Snapshot): Result {
     const { handle, version } = snapshot;
+    if (snapshot.replayed && !isReadable(snapshot)) return { is: "unknown" };
     if (snapshot.replayed === undefined && version >= (this.seen.get(handle)?.version ?? 0)) {
       this.seen.set(handle, snapshot);
     }
     return toVersion(snapshot);
+  }
+}
+
+/** A replay answers that the write has landed, also where its state cannot be fetched just then. */
+function isReadable(snapshot: Snapshot): boolean {
+  try {
+    return snapshot.state !== undefined;
+  } catch (error) {
+    if (toResult(error).is === "refused" && Object(error).code === "backend_error") return false;
+    throw error;
   }
 }
 

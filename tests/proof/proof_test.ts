@@ -19,13 +19,20 @@ const modules = await loadModules(new URL("../../src", import.meta.url).href);
 /** Another one with every run; the failure's seed and path have it again. */
 const seed = Math.floor(Math.random() * 2 ** 31);
 
-const SIMULATIONS: readonly (readonly [SubjectName, runs: number])[] = [["memory", 150], ["sqlite", 25]];
-for (const [name, runs] of SIMULATIONS) {
+const SIMULATIONS: readonly (readonly [SubjectName, runs: number, failover: boolean])[] = [
+  ["memory", 120, false],
+  ["memory", 80, true],
+  ["sqlite", 25, false],
+  ["kv", 10, false],
+];
+for (const [name, runs, failover] of SIMULATIONS) {
   Deno.test(
-    `store over ${name}: whatever order things happen in, one journal explains all answers`,
+    `store over ${name}${
+      failover ? ", failing over" : ""
+    }: whatever order things happen in, one journal explains all answers`,
     leaving,
     async () => {
-      const { failure, operations } = await hunt(name, modules, { seed, runs });
+      const { failure, operations } = await hunt(name, modules, { seed, runs, failover });
       assertEquals(failure, undefined);
       assert(operations > runs);
     },

@@ -28,6 +28,8 @@ export interface ConnectionOptions {
   readonly prefix: string;
   readonly maxContentionMs: number;
   readonly now: () => number;
+  /** Whether a commit may arrive more than once, since a client or the network repeats what got no answer. */
+  readonly mayResend: boolean;
 }
 
 /** One open database. */
@@ -35,6 +37,8 @@ export class Connection {
   readonly keys: Keys;
   readonly now: () => number;
   readonly maxContentionMs: number;
+  /** See {@link ConnectionOptions.mayResend}. */
+  readonly mayResend: boolean;
   /** Called after each step that wrote a user's record. */
   onWrite: (user: string, versionstamp: string) => void = () => {};
   readonly #kv: KvDatabase;
@@ -43,11 +47,12 @@ export class Connection {
   #isClosed = false;
   #steps = 0;
 
-  constructor(kv: KvDatabase, { prefix, maxContentionMs, now }: ConnectionOptions) {
+  constructor(kv: KvDatabase, { prefix, maxContentionMs, now, mayResend }: ConnectionOptions) {
     this.#kv = kv;
     this.keys = new Keys(prefix);
     this.maxContentionMs = maxContentionMs;
     this.now = now;
+    this.mayResend = mayResend;
   }
 
   /** The record as it is now. */

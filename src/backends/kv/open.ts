@@ -42,7 +42,8 @@ export async function openDatabase(options: KvBackendOptions): Promise<Connectio
     throw new RangeError(`the prefix must have 1 to ${MOST_PREFIX_BYTES} bytes`);
   }
   const kv = options.kv ?? await patiently(maxContentionMs, () => openKv(path));
-  const connection = new Connection(kv, { prefix, maxContentionMs, now });
+  const mayResend = options.kv !== undefined || !isLocal(path);
+  const connection = new Connection(kv, { prefix, maxContentionMs, now, mayResend });
   try {
     await checkFormat(connection);
     return connection;
@@ -52,6 +53,11 @@ export async function openDatabase(options: KvBackendOptions): Promise<Connectio
   }
 }
 
+/** Whether the database is in this process, so that a commit is sent just once. */
+function isLocal(path: string | undefined): path is string {
+  return path !== undefined && !/^https?:/i.test(path);
+}
+
 async function openKv(path: string | undefined): Promise<KvDatabase> {
   // Unstable, so it may be missing, whatever its type says.
   if (!("openKv" in Deno)) {
@@ -59,7 +65,7 @@ async function openKv(path: string | undefined): Promise<KvDatabase> {
       'Deno KV is unstable: run Deno with --unstable-kv, or put "kv" into "unstable" in deno.json.',
     );
   }
-  if (path !== undefined && path !== ":memory:" && !/^https?:/i.test(path)) await prepareFile(path);
+  if (isLocal(path) && path !== ":memory:") await prepareFile(path);
   return await Deno.openKv(path);
 }
 

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { BackendError } from "../../document/errors.ts";
 import type { DocumentKey, RequestDraft } from "../records.ts";
 import type { Replayed } from "../backend.ts";
 import { loadRequest } from "./bodies.ts";
@@ -150,17 +151,32 @@ export async function runStep<T>(
   { isPatient, pages }: Effort = ASKED,
 ): Promise<T> {
   const since = isPatient ? Date.now() : -Infinity;
+  let isUncertain = false;
   const { answer, left } = await connection.inTurn(user, () =>
     connection.insist(async () => {
       const step = new Step(connection.now());
       const answer = await decide(step);
       if (step.mutations.length === 0) return { answer, left: [] };
       const versionstamp = await connection.commit(step);
-      if (versionstamp === undefined) return undefined;
+      if (versionstamp === undefined) {
+        isUncertain = connection.mayResend;
+        return undefined;
+      }
       step.onLanded();
       if (step.isCounted) connection.onWrite(user, versionstamp);
       return { answer, left: step.leftovers.map((leftover) => ({ ...leftover, versionstamp })) };
-    }, since));
+    }, since)).catch((error) => {
+      throw isUncertain ? asUncertain(error) : error;
+    });
   for (const leftover of left) await cleanUpQuietly(connection, leftover, pages);
   return answer;
+}
+
+/** A commit that was refused may be the second of one that landed: then nobody knows until the document is looked at. */
+function asUncertain(error: unknown): unknown {
+  if (!(error instanceof BackendError) || error.outcomeUnknown) return error;
+  return new BackendError("The database failed in the middle of a write. Load to see whether the write landed.", {
+    cause: error,
+    outcomeUnknown: true,
+  });
 }
