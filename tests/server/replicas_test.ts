@@ -8,11 +8,14 @@
 import { assertEquals } from "@std/assert";
 import { addToken } from "../../src/server/identity/tokens.ts";
 import { SCOPES } from "../../src/server/scopes.ts";
+import { toUri } from "../../src/server/resources.ts";
 import { HandleStore } from "../../src/store/store.ts";
+import { until } from "../contract/drafts.ts";
 import { startRedis } from "../redis_server.ts";
 import { emptyHome, PROGRAM } from "./client.ts";
 import { callTool, CLIENTS, readCall } from "./http_client.ts";
 import { type HttpProcess, startServer } from "./http_process.ts";
+import { connectListener } from "./listening.ts";
 import { journey } from "./journey.ts";
 
 /** A proxy that takes turns, and goes on to the next where nobody answers. */
@@ -69,6 +72,20 @@ Deno.test("replicas: the whole journey in turns, and nothing is lost or done twi
     });
   }
   assertEquals(proxy.served.every((count) => count > 0), true, String(proxy.served));
+
+  await t.step("a listener on one hears what is written on the others", async () => {
+    const alice = await caller("alice who listens", "laptop");
+    const { handle } = await readCall(await callTool(alice, "state_save", { kind: "log", state: { entries: [] } }));
+    await using phone = await connectListener({ ...alice, url: replicas[0].url });
+    const subscription = await phone.client.listen({ resourceSubscriptions: [toUri(String(handle))] });
+    for (const [i, { url }] of [replicas[1], replicas[2], replicas[0]].entries()) {
+      const ops = [{ op: "append", path: "entries", value: i }];
+      assertEquals((await readCall(await callTool({ ...alice, url }, "state_patch", { handle, ops }))).ok, true);
+      await until(() => phone.heard.length > i, `what replica ${i} wrote is heard`);
+    }
+    assertEquals(phone.heard, Array(3).fill(toUri(String(handle))));
+    await subscription.close();
+  });
 
   await t.step("one is killed among 300 writes", async () => {
     const alice = await caller("alice", "laptop");

@@ -8,23 +8,10 @@ import { toUri } from "../../src/server/resources.ts";
 import { toServerEvents } from "../../src/server/subscriptions.ts";
 import { until } from "../contract/drafts.ts";
 import { connectLegacy, connectModern, emptyHome, succeed } from "./client.ts";
-import { connectHttpModern, MODERN_META, type Reach } from "./http_client.ts";
 import { openSite, type Site } from "./http_site.ts";
+import { connectListener, heardBy, openStream } from "./listening.ts";
 
 const OPS = [{ op: "set_key", path: "", key: "city", value: "Aarhus" }];
-
-/** A client of 2026-07-28, and what it hears. */
-async function listener(reach: Reach) {
-  const connected = await connectHttpModern(reach);
-  return Object.assign(connected, heardBy(connected.client));
-}
-
-function heardBy(client: Awaited<ReturnType<typeof connectHttpModern>>["client"]) {
-  const heard: string[] = [];
-  client.setNotificationHandler("notifications/resources/updated", ({ params }) => void heard.push(params.uri));
-  client.setNotificationHandler("notifications/resources/list_changed", () => void heard.push("list"));
-  return { heard };
-}
 
 async function patch({ store }: Site, handle: string, user: string, value: number) {
   await store.patch(handle, [setKey("", "n", value)], { user });
@@ -55,7 +42,7 @@ Deno.test("listen: hears of the named documents and of the list, and of nothing 
     await site.store.mint("trip", {}, { user: "alice" }),
     await site.store.mint("cart", {}, { user: "alice" }),
   ];
-  await using alice = await listener(await site.caller("alice"));
+  await using alice = await connectListener(await site.caller("alice"));
   const subscription = await alice.client.listen({ resourceSubscriptions: [toUri(trip)], resourcesListChanged: true });
   await patch(site, cart, "alice", 1);
   await patch(site, trip, "alice", 1);
@@ -72,7 +59,7 @@ Deno.test("listen: to another's handle delivers nothing, and says no more than f
   await using site = await openSite();
   const theirs = await site.store.mint("secret", {}, { user: "bob" });
   const own = await site.store.mint("trip", {}, { user: "alice" });
-  await using alice = await listener(await site.caller("alice"));
+  await using alice = await connectListener(await site.caller("alice"));
   const never = `${theirs.slice(0, -4)}${theirs.endsWith("aaaa") ? "bbbb" : "aaaa"}`;
   const uris = [theirs, never, own].map(toUri);
   const subscription = await alice.client.listen({ resourceSubscriptions: uris, resourcesListChanged: true });
@@ -90,47 +77,27 @@ Deno.test("listen: to another's handle delivers nothing, and says no more than f
 Deno.test("listen: only another's is a stream that ends at once", async () => {
   await using site = await openSite();
   const theirs = await site.store.mint("secret", {}, { user: "bob" });
-  await using alice = await listener(await site.caller("alice"));
+  await using alice = await connectListener(await site.caller("alice"));
   const subscription = await alice.client.listen({ resourceSubscriptions: [toUri(theirs)] });
   assertEquals(subscription.honoredFilter, {});
   assertEquals(await subscription.closed, "graceful");
 });
-
-/** A bare stream, read as it comes. */
-async function stream({ url, token }: Reach, uris: readonly string[], id: number | string = 1): Promise<Response> {
-  return await fetch(url, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      "accept": "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "subscriptions/listen",
-      "authorization": `Bearer ${token}`,
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id,
-      method: "subscriptions/listen",
-      params: { _meta: MODERN_META, notifications: { resourceSubscriptions: uris } },
-    }),
-  });
-}
 
 Deno.test("listen: a user has so many streams and no more, and each one that ends makes room", async () => {
   await using site = await openSite({ streams: 2 });
   const handle = await site.store.mint("trip", {}, { user: "alice" });
   const bobs = await site.store.mint("trip", {}, { user: "bob" });
   const [alice, bob] = [await site.caller("alice"), await site.caller("bob")];
-  const open = [await stream(alice, [toUri(handle)]), await stream(alice, [toUri(handle)])];
-  const third = await stream(alice, [toUri(handle)]);
+  const open = [await openStream(alice, [handle]), await openStream(alice, [handle])];
+  const third = await openStream(alice, [handle]);
   assertEquals([third.status, (await third.json()).error.data.code], [429, "rate_limited"]);
-  const his = await stream(bob, [toUri(bobs)]);
+  const his = await openStream(bob, [bobs]);
   assertEquals(his.status, 200);
   await open[0].body?.cancel();
-  let again = await stream(alice, [toUri(handle)]);
+  let again = await openStream(alice, [handle]);
   while (again.status === 429) {
     await again.body?.cancel();
-    again = await stream(alice, [toUri(handle)]);
+    again = await openStream(alice, [handle]);
   }
   assertEquals(again.status, 200);
   for (const each of [open[1], his, again]) await each.body?.cancel();
@@ -138,8 +105,8 @@ Deno.test("listen: a user has so many streams and no more, and each one that end
 
 Deno.test("listen: names at most so many resources", async () => {
   await using site = await openSite();
-  const uris = Array.from({ length: 257 }, (_, i) => toUri(`trip_${i}`));
-  const answer = await stream(await site.caller("alice"), uris);
+  const handles = Array.from({ length: 257 }, (_, i) => `trip_${i}`);
+  const answer = await openStream(await site.caller("alice"), handles);
   assertEquals(answer.status, 400);
   await answer.body?.cancel();
 });
@@ -150,7 +117,7 @@ Deno.test("listen: a stream ends when its token does", async () => {
     identity: { identify: () => Promise.resolve({ user: "alice", scopes: ["mcpstate:read"], expiresAt: ends }) },
   });
   const handle = await site.store.mint("trip", {}, { user: "alice" });
-  const answer = await stream({ url: site.url, token: "any" }, [toUri(handle)]);
+  const answer = await openStream({ url: site.url, token: "any" }, [handle]);
   assertEquals(answer.status, 200);
   const said = await answer.text(); // settles only with the end of the stream
   assert(said.includes("acknowledged"), said);
@@ -161,8 +128,8 @@ Deno.test("listen: whoever reads nothing holds up nobody, and no more is kept fo
   await using site = await openSite();
   const handle = await site.store.mint("trip", {}, { user: "alice" });
   const caller = await site.caller("alice");
-  const idle = await stream(caller, [toUri(handle)]);
-  await using other = await listener(caller);
+  const idle = await openStream(caller, [handle]);
+  await using other = await connectListener(caller);
   const subscription = await other.client.listen({ resourceSubscriptions: [toUri(handle)] });
   for (let n = 0; n < 300; n++) await patch(site, handle, "alice", n);
   await until(() => other.heard.length === 300, "the other one hears them all");
@@ -175,7 +142,7 @@ Deno.test("listen over stdio: hears what another process writes", async () => {
   await using phone = await connectModern({ home: home.path });
   await using laptop = await connectModern({ home: home.path });
   const { handle } = await succeed(laptop, "state_save", { kind: "trip", state: {} });
-  const { heard } = heardBy(phone.client);
+  const heard = heardBy(phone.client);
   const subscription = await phone.client.listen({
     resourceSubscriptions: [toUri(handle)],
     resourcesListChanged: true,
