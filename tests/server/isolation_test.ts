@@ -119,6 +119,63 @@ Deno.test("isolation: whatever bob calls on alice's handle is answered as on one
   assertEquals((await succeed(alice, "state_list", {})).handles.length, 2);
 });
 
+/** What somebody learns of a document without any tool: by every resource, prompt and route that names one. */
+async function reading(reach: Reach, handle: string): Promise<readonly string[]> {
+  await using connected = await connectHttpModern(reach);
+  const { client } = connected;
+  const told: string[] = [];
+  const tell = async (what: string, ask: () => Promise<unknown>) => {
+    told.push(
+      `${what}: ${await ask().then((answer) => JSON.stringify(answer), (error) => `refused, ${error.message}`)}`,
+    );
+  };
+  await tell("resources", () => client.listResources());
+  for (const { uriTemplate } of (await client.listResourceTemplates()).resourceTemplates) {
+    const uri = uriTemplate.replaceAll(/\{\w+\}/g, handle);
+    await tell(uri, () => client.readResource({ uri }));
+    await tell(`listening to ${uri}`, async () => {
+      const subscription = await client.listen({ resourceSubscriptions: [uri] });
+      await subscription.close();
+      return subscription.honoredFilter;
+    });
+  }
+  for (const { name, arguments: args = [] } of (await client.listPrompts()).prompts) {
+    await tell(name, () => client.getPrompt({ name }));
+    for (const { name: argument } of args) {
+      await tell(`${name} ${argument}`, () => client.getPrompt({ name, arguments: { [argument]: handle } }));
+    }
+  }
+  for (const path of ["state", "state/note", "state/never", "turns", "state/", "other"]) {
+    for (const point of ["", "?turn=1", "?turn=9", "?version=1", "?version=9", "?turn=x"]) {
+      const url = new URL(`/threads/${handle}/${path}${point}`, reach.url);
+      const known = { "authorization": `Bearer ${reach.token}`, "if-none-match": "*" };
+      for (const method of ["GET", "HEAD", "POST", "DELETE"]) {
+        const { status, headers, body } = await fetch(url, { method, headers: known });
+        await body?.cancel();
+        told.push(`${method} ${path}${point}: ${status} ${headers.get("etag")} ${headers.get("cache-control")}`);
+      }
+      await tell(
+        `${path}${point}`,
+        async () => (await fetch(url, { headers: { authorization: known.authorization } })).text(),
+      );
+    }
+  }
+  return told.map((text) => text.replaceAll(handle, "HANDLE"));
+}
+
+Deno.test("isolation: no resource, prompt, stream or route tells bob more of alice's than of what never was", async () => {
+  await using site = await openSite();
+  const alice = await site.caller("alice");
+  const handle = await site.store.mint("secret", { note: SECRET }, { user: "alice", title: "blue stone", turn: 1 });
+  const never = handle.slice(0, -4) + (handle.endsWith("aaaa") ? "bbbb" : "aaaa");
+  const onHers = await reading(await site.caller("bob"), handle);
+  assertEquals(onHers, await reading(await site.caller("carol"), never));
+  assert(onHers.length > 100 && !onHers.join().includes(SECRET) && !onHers.join().includes("blue stone"));
+  // The same questions are answered where they may be.
+  const own = (await reading(alice, handle)).join("\n");
+  assertEquals([own.split(SECRET).length - 1, own.includes("blue stone")], [7, true]);
+});
+
 Deno.test("isolation: 500 calls at once with equal ids: each user gets their own answers", async () => {
   await using site = await openSite();
   const users = await Promise.all(["alice", "bob"].map(async (name) => {
