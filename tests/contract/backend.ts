@@ -11,6 +11,7 @@
  */
 
 import { appendCases } from "./append_cases.ts";
+import { boundsCases } from "./bounds_cases.ts";
 import { createCases } from "./create_cases.ts";
 import { journalCases } from "./journal_cases.ts";
 import { lifetimeCases } from "./lifetime_cases.ts";
@@ -48,4 +49,5 @@ export function backendContract(name: string, makeTarget: () => Promise<Target>)
   subscribeCases(contract);
   userCases(contract);
   scaleCases(contract);
+  boundsCases(contract);
 }

@@ -12,6 +12,7 @@ import type { HandleStoreOptions } from "../../src/store/options.ts";
 import { HandleStore } from "../../src/store/store.ts";
 import { conflictCases } from "./store_conflict_cases.ts";
 import { handleCases } from "./store_handle_cases.ts";
+import { inspectCases } from "./store_inspect_cases.ts";
 import { kindCases } from "./store_kind_cases.ts";
 import { lifetimeCases } from "./store_lifetime_cases.ts";
 import { listCases } from "./store_list_cases.ts";
@@ -51,6 +52,7 @@ export function storeContract(name: string, makeTarget: () => Promise<Target>): 
   pastCases(contract);
   turnCases(contract);
   retentionCases(contract);
+  inspectCases(contract);
   requestCases(contract);
   kindCases(contract);
   watchCases(contract);

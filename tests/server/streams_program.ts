@@ -11,10 +11,8 @@ import { openStream } from "./listening.ts";
 const [rounds, perRound] = Deno.args.map(Number);
 const USERS = 20;
 
-function collect(): void {
-  if (!("gc" in globalThis) || typeof globalThis.gc !== "function") throw new Error("run with --v8-flags=--expose-gc");
-  globalThis.gc();
-}
+const collect: unknown = Reflect.get(globalThis, "gc");
+if (typeof collect !== "function") throw new Error("run with --v8-flags=--expose-gc");
 
 await using site = await openSite();
 const callers = await Promise.all(Array.from({ length: USERS }, async (_, i) => {
