@@ -120,9 +120,13 @@ function found({ snapshot, keys }: HandleView, turn: number, isFinal: boolean): 
   const session = toSession(snapshot.state);
   const values = Object.entries(session).flatMap(([key, entry]): ThreadValue[] => {
     if (isEvicted(entry)) return [];
-    const { tool, seq, turn, value } = entry;
-    const version = keys.get(key)?.last.version ?? snapshot.version;
-    return [{ key, tool, seq, ...(turn === undefined ? {} : { turn }), version, value }];
+    const last = keys.get(key)?.last ?? { version: snapshot.version, turn: 0, writer: entry.tool };
+    const { version } = last;
+    // What no tool has published is as good as its writer's: any document can be read as a thread.
+    const { tool, seq, turn = 0, value } = entry.seq > 0
+      ? entry
+      : { tool: last.writer, seq: version, turn: last.turn, value: entry.value };
+    return [{ key, tool, seq, ...(turn === 0 ? {} : { turn }), version, value }];
   });
   return { outcome: "here", session, values, turn, version: snapshot.version, isFinal };
 }

@@ -8,8 +8,10 @@ import { toUri } from "../../src/server/resources.ts";
 import { toServerEvents } from "../../src/server/subscriptions.ts";
 import { until } from "../contract/drafts.ts";
 import { connectLegacy, connectModern, emptyHome, succeed } from "./client.ts";
+import { MODERN_META } from "./http_client.ts";
 import { openSite, type Site } from "./http_site.ts";
 import { connectListener, heardBy, openStream } from "./listening.ts";
+import { readText, ServerProcess } from "./process.ts";
 
 const OPS = [{ op: "set_key", path: "", key: "city", value: "Aarhus" }];
 
@@ -180,3 +182,31 @@ Deno.test("resources/subscribe over stdio: an older client hears what another pr
   await until(() => heard.length > 1, "the end of the other is heard");
   assertEquals(heard, [toUri(handle), toUri(other.handle)]);
 });
+
+for (const era of ["2025-11-25", "2026-07-28"] as const) {
+  Deno.test(`over stdio: a server that watches for a client of ${era} exits with 0 when its input ends`, async () => {
+    await using home = emptyHome();
+    await using server = new ServerProcess({ home: home.path });
+    const _meta = era === "2026-07-28" ? MODERN_META : {};
+    if (era === "2025-11-25") await server.initialize();
+    const call = { name: "state_save", arguments: { kind: "trip", state: {} }, _meta };
+    const { handle } = readText(await server.request(1, "tools/call", call));
+    const uri = toUri(String(handle));
+    if (era === "2025-11-25") await server.request(2, "resources/subscribe", { uri });
+    else {
+      await server.send({
+        jsonrpc: "2.0",
+        id: 2,
+        method: "subscriptions/listen",
+        params: { _meta, notifications: { resourceSubscriptions: [uri] } },
+      });
+      await until(() => JSON.stringify(server.messages()).includes("acknowledged"), "it listens");
+    }
+    const ops = [{ op: "set_key", path: "", key: "city", value: "Aarhus" }];
+    await server.request(3, "tools/call", { name: "state_patch", arguments: { handle, ops }, _meta });
+    await until(() => JSON.stringify(server.messages()).includes("notifications/resources/updated"), "it is told");
+    await server.end();
+    const { code, stderr } = await server.finish();
+    assertEquals([code, stderr], [0, ""]);
+  });
+}

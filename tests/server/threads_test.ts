@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
+import { setKey } from "../../src/document/ops.ts";
 import type { SessionUpdate } from "../../src/history/entry.ts";
 import { openThreads } from "../../src/history/threads.ts";
 import { parseThreadRoute } from "../../src/server/http/threads.ts";
@@ -65,6 +66,22 @@ Deno.test("threads: a key now, as of a turn and as of a version", async () => {
   assertEquals((await ask(alice, `${AT}/state`)).json, { turn: 4, version: 3, state: [now, other], evicted: [] });
   assertEquals((await ask(alice, `${AT}/state?turn=2`)).json, { turn: 2, version: 1, state: [then], evicted: [] });
   assertEquals((await ask(alice, `${AT}/turns`)).json, { handle: THREAD, total: 7, retained: [{ from: 1, to: 7 }] });
+});
+
+Deno.test("threads: any document is read as one, its writers as the tools", async () => {
+  await using site = await openSite();
+  const handle = await site.store.mint("trip", { city: "Copenhagen", days: 2 }, {
+    user: "alice",
+    writer: "laptop",
+    turn: 1,
+  });
+  await site.store.patch(handle, [setKey("", "city", "Aarhus")], { user: "alice", writer: "phone", turn: 2 });
+  const alice = await site.caller("alice");
+  assertEquals((await ask(alice, `/threads/${handle}/state`)).json.state, [
+    { key: "city", tool: "phone", seq: 2, turn: 2, version: 2, value: "Aarhus" },
+    { key: "days", tool: "laptop", seq: 1, turn: 1, version: 1, value: 2 },
+  ]);
+  assertEquals((await ask(alice, `/threads/${handle}/state/city?turn=1`)).json.value, "Copenhagen");
 });
 
 Deno.test("threads: never is 404, no longer retained is 410 with what is", async () => {

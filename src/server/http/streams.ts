@@ -49,7 +49,8 @@ export async function openStream(request: StreamRequest, { serve, finish }: Stre
   });
   const backlog = new Backlog(signal);
   const response = await serve(asked.without(owned), bus);
-  if (isStream(response)) void tell(watch, new Set(owned), bus, backlog).catch(() => {}); // the watch ends with the store
+  // A stream that will never tell anything more is over, so that its client asks again.
+  if (isStream(response)) tell(watch, new Set(owned), bus, backlog).then(finish, finish);
   return afterwards(response, finish, () => backlog.taken());
 }
 
