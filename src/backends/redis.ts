@@ -63,6 +63,7 @@ import type { Ears } from "./redis/ears.ts";
 import { REMOVE, TOUCH, TRIM } from "./redis/change_scripts.ts";
 import { CREATE } from "./redis/create_script.ts";
 import { damaged } from "./redis/errors.ts";
+import { Groups, isPlain } from "./redis/group.ts";
 import type { Keys } from "./redis/keys.ts";
 import { open } from "./redis/open.ts";
 import type { RedisBackendOptions } from "./redis/options.ts";
@@ -91,6 +92,7 @@ class RedisBackend implements Backend {
   readonly #keys: Keys;
   readonly #ears: Ears;
   readonly #users: Users;
+  readonly #groups: Groups;
   #steps = 0;
 
   constructor({ caller, keys, ears }: { caller: Caller; keys: Keys; ears: Ears }) {
@@ -98,12 +100,13 @@ class RedisBackend implements Backend {
     this.#keys = keys;
     this.#ears = ears;
     this.#users = new Users(caller, keys);
+    this.#groups = new Groups(caller, keys);
   }
 
   async create(key: DocumentKey, creation: Creation): Promise<Appended | Exists | QuotaReached | Replayed> {
     const keys = this.#writeKeys(key, [], [creation.request]);
     const answer = await this.#run(CREATE, key, keys, toCreate(key, creation));
-    await this.#tidy(key.user);
+    if (this.#isTidyDue()) await this.#tidy(key.user);
     return only(answer, "appended", "exists", "quota", "replayed");
   }
 
@@ -129,9 +132,11 @@ class RedisBackend implements Backend {
     expected: Expected,
     append: Append,
   ): Promise<Appended | Lost | Absent | Gone | Replayed> {
+    const appended = isPlain(append) ? await this.#groups.append(key, expected, append) : undefined;
+    if (this.#isTidyDue()) await this.#tidy(key.user);
+    if (appended !== undefined) return appended;
     const keys = this.#writeKeys(key, [], append.steps.map(({ request }) => request));
     const answer = await this.#run(APPEND, key, keys, toAppend(key, expected, append));
-    await this.#tidy(key.user);
     return only(answer, "appended", "lost", "absent", "gone", "replayed");
   }
 
@@ -148,7 +153,7 @@ class RedisBackend implements Backend {
     const keys = this.#writeKeys(key, [this.#keys.removed(key)], [request]);
     const args = [key.id, String(expected ?? ""), crypto.randomUUID(), ...toRequestArguments(request)];
     const answer = await this.#run(REMOVE, key, keys, args);
-    await this.#tidy(key.user);
+    if (this.#isTidyDue()) await this.#tidy(key.user);
     return only(answer, "removed", "lost", "absent", "gone", "replayed");
   }
 
@@ -166,7 +171,7 @@ class RedisBackend implements Backend {
 
   async list(user: string, range: ListRange): Promise<ListPage> {
     const page = await this.#users.list(user, range);
-    await this.#tidy(user);
+    if (this.#isTidyDue()) await this.#tidy(user);
     return page;
   }
 
@@ -207,9 +212,13 @@ class RedisBackend implements Backend {
     return [...this.#documentKeys(key), this.#keys.requests(key.user), ...more, ...named];
   }
 
-  /** Removes some leftovers of a user, now and then. What it is on the way to does not fail with it. */
+  /** Now and then. */
+  #isTidyDue(): boolean {
+    return this.#steps++ % TIDY_EVERY === 0;
+  }
+
+  /** Removes some leftovers of a user. What it is on the way to does not fail with it. */
   async #tidy(user: string): Promise<void> {
-    if (this.#steps++ % TIDY_EVERY !== 0) return;
     await this.#users.sweep(user, MOST_LEFTOVERS).catch(() => {});
   }
 }

@@ -6,6 +6,7 @@
 
 import { BASE } from "./lua_base.ts";
 import { JOURNAL } from "./lua_journal.ts";
+import { PLAIN } from "./lua_plain.ts";
 import { CHANGES, KEYFRAMES, REQUESTS, WRITE } from "./lua_write.ts";
 import { writing } from "./script.ts";
 
@@ -15,6 +16,23 @@ import { writing } from "./script.ts";
  * entry), writer, body, offset, turn, title, days to live, request id (`=` before it, or empty), fingerprint, meta.
  */
 export const APPEND = writing(
+  PLAIN,
+  `
+if #ARGV == 20 and ARGV[7] == '' and ARGV[11] ~= '' and ARGV[17] == 'keep' and ARGV[18] == '' then
+  local time = redis.call('TIME')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local values, seq = plain(KEYS[6], KEYS[7], KEYS[10], now, redis.call('HGET', KEYS[1], 'seq') or 0,
+    ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], unpack(ARGV, 11, 16))
+  if values then
+    redis.call('HSET', KEYS[1], 'seq', seq)
+    redis.call('ZADD', KEYS[2], seq, ARGV[1])
+    redis.pcall('PUBLISH', KEYS[1], '')
+    return {'written', values}
+  end
+end
+
+-- Nothing has happened yet.
+`,
   BASE,
   JOURNAL,
   WRITE,
@@ -104,5 +122,36 @@ elseif head.expiresAt then
 end
 tell()
 return {'appended', toValues(head), stamps}
+`,
+);
+
+/**
+ * Appends to several documents of a user, one plain entry each; every one stands for itself. `KEYS`: user, documents, then
+ * head, journal and turns of each. `ARGV`: twelve for each document: id, expected version, write id and turn, bytes,
+ * oldest, then write id, writer, body, offset, turn and title of the entry. Answers the head of each, or nothing where
+ * nothing was done: the script that can do more is to be asked.
+ */
+export const APPEND_EACH = writing(
+  PLAIN,
+  `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local seq = redis.call('HGET', KEYS[1], 'seq') or 0
+local answers, order = {}, {}
+for i = 1, #ARGV / 12 do
+  local values, number = plain(KEYS[3 * i], KEYS[3 * i + 1], KEYS[3 * i + 2], now, seq, unpack(ARGV, 12 * i - 10, 12 * i))
+  answers[i] = values or false
+  if values then
+    seq = number
+    order[#order + 1] = number
+    order[#order + 1] = ARGV[12 * i - 11]
+  end
+end
+if #order > 0 then
+  redis.call('HSET', KEYS[1], 'seq', seq)
+  redis.call('ZADD', KEYS[2], unpack(order))
+  redis.pcall('PUBLISH', KEYS[1], '')
+end
+return answers
 `,
 );

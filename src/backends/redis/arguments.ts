@@ -46,6 +46,15 @@ export function toAppend({ id }: DocumentKey, expected: Expected, append: Append
   return args;
 }
 
+/** Adds the arguments of `APPEND_EACH` for a document. The append has one entry. */
+export function pushPlain(args: string[], { id }: DocumentKey, expected: Expected, append: Append): void {
+  const { steps: [{ entry }], bytes, oldest } = append;
+  if (entry === undefined) return;
+  const { writeId, writer, body, offset, turn = 0, title } = entry;
+  args.push(id, String(expected.version), expected.writeId, String(expected.turn), String(bytes), String(oldest));
+  args.push(writeId, writer, body, String(offset), String(turn), orEmpty(title));
+}
+
 /** Arguments of `TOUCH`. */
 export function toTouch({ id }: DocumentKey, { ttlDays, turn = 0 }: Touch): string[] {
   return [id, toLife(ttlDays), String(turn)];

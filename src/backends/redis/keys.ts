@@ -29,6 +29,9 @@ export class Keys {
   /** @param prefix has no braces: the hash tag is the user's. */
   constructor(readonly prefix: string) {}
 
+  /** The user that was asked for last, and how all of its keys begin. */
+  #last: { readonly user?: string; readonly base: string } = { base: "" };
+
   /** `user`, `documents`, `expiry`, `marks`, `graves`: what every script begins with. */
   user(user: string): string[] {
     const base = this.#base(user);
@@ -45,6 +48,18 @@ export class Keys {
       `${base}states:${id}`,
       `${base}turns:${id}`,
     ];
+  }
+
+  /** `user` and `documents`: what an entry changes of a user. */
+  index(user: string): string[] {
+    const base = this.#base(user);
+    return [`${base}user`, `${base}documents`];
+  }
+
+  /** Adds `head`, `journal` and `turns`: what an entry changes of a document. */
+  pushWritten(keys: string[], { user, id }: DocumentKey): void {
+    const base = this.#base(user);
+    keys.push(`${base}head:${id}`, `${base}journal:${id}`, `${base}turns:${id}`);
   }
 
   head({ user, id }: DocumentKey): string {
@@ -88,6 +103,7 @@ export class Keys {
 
   /** Percent-encoded, so a name with braces cannot end the hash tag, and no two names meet. */
   #base(user: string): string {
-    return `${this.prefix}:{${encodeURIComponent(user)}}:`;
+    if (this.#last.user !== user) this.#last = { user, base: `${this.prefix}:{${encodeURIComponent(user)}}:` };
+    return this.#last.base;
   }
 }

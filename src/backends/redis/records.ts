@@ -49,6 +49,8 @@ export function toAnswer(reply: unknown, id: string): Answer {
       return toFound(rest, id);
     case "appended":
       return { outcome, head: toHead(rest[0], id), stamps: list(rest[1]).map(toStamp) };
+    case "written":
+      return toAppended(rest[0], id);
     case "lost":
     case "exists": {
       const found = toAnswer(rest[0], id);
@@ -65,6 +67,13 @@ export function toAnswer(reply: unknown, id: string): Answer {
     default:
       throw damaged();
   }
+}
+
+/** The answer to a single entry: its stamp is in the head. @throws {BackendError} if the record is damaged. */
+export function toAppended(reply: unknown, id: string): Appended {
+  const head = toHead(reply, id);
+  const { version, writeId, updatedAt: at, turn, writer, seq, offset } = head;
+  return { outcome: "appended", head, stamps: [{ version, writeId, at, turn, writer, seq, offset }] };
 }
 
 function toFound([flat, target, onto, entries]: readonly unknown[], id: string): Found {
