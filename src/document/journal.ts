@@ -64,7 +64,16 @@ const encoder = new TextEncoder();
 
 /** What an entry of this body is charged, in bytes. */
 export function entryBytes(body: string): number {
-  return encoder.encode(body).length + ENTRY_OVERHEAD;
+  return (isShortAscii(body) ? body.length : encoder.encode(body).length) + ENTRY_OVERHEAD;
+}
+
+/** Up to here looking at each character is cheaper than encoding them all. */
+const SHORT = 512;
+
+function isShortAscii(text: string): boolean {
+  if (text.length > SHORT) return false;
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= 0x80) return false;
+  return true;
 }
 
 /** Where reading a version starts: the newest keyframe, or entry 1. */

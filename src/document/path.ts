@@ -34,7 +34,8 @@ export function parsePath(path: string, field = "path"): Path {
     }
     return tokens;
   }
-  return path.slice(1).split("/").map((token) => {
+  const tokens = path.slice(1).split("/");
+  return !path.includes("~") ? tokens : tokens.map((token) => {
     if (/~(?![01])/.test(token)) {
       throw new InvalidInput(
         field,

@@ -67,7 +67,8 @@ export async function planBatch<W extends Write>(
     if (write.request !== undefined && planned.some((before) => before.write.request?.id === write.request?.id)) break;
     let plan: Plan;
     try {
-      plan = await write.plan(planned.length === 0 ? base : { ...base, folded, head: { ...head, turn } });
+      const pending = write.plan(planned.length === 0 ? base : { ...base, folded, head: { ...head, turn } });
+      plan = pending instanceof Promise ? await pending : pending;
       checkTurnJump(turn, write.turn);
       if (plan.outcome === "write" && plan.after.bytes > maxStateBytes) {
         throw new StateTooLarge(plan.after.bytes, maxStateBytes);
@@ -120,10 +121,10 @@ function asEntry<W extends Write>(
     title: write.title,
     ttlDays: write.ttlDays,
   };
-  const title = write.title ?? head.title;
+  if (write.request === undefined) return { write, folded, facts, step: { entry } };
   const meta = {
     kind: head.kind,
-    title,
+    title: write.title ?? head.title,
     createdAt: toIso(head.createdAt),
     writer: write.writer,
     bytes: folded.bytes,

@@ -10,9 +10,17 @@ import { decodeBody, type Entry, type Folded, type Stamp, toPatch } from "../doc
 import type { Change, HandleInfo, Snapshot } from "../document/snapshot.ts";
 import { damaged } from "./damage.ts";
 
+/** The newest text of each remainder: a document's times are told again with every answer. */
+const told: { readonly time: number; readonly text: string }[] = [];
+const TOLD = 256;
+
 /** Milliseconds since 1970 as ISO 8601 in UTC. */
 export function toIso(time: number): string {
-  return new Date(time).toISOString();
+  const last = told[time & (TOLD - 1)];
+  if (last?.time === time) return last.text;
+  const text = new Date(time).toISOString();
+  told[time & (TOLD - 1)] = { time, text };
+  return text;
 }
 
 /** A head as metadata of its current version. */

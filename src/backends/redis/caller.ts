@@ -12,7 +12,7 @@ import type { Script } from "./script.ts";
 
 /** Whoever calls Redis. */
 export class Caller {
-  readonly #digests = new Map<Script, Promise<string>>();
+  readonly #digests = new Map<Script, string>();
   #closed = false;
 
   /** @param deadlineMs how long a call may take, whatever happens. */
@@ -20,22 +20,19 @@ export class Caller {
 
   /** Runs a script. @throws {BackendError} */
   run(script: Script, keys: readonly string[], args: readonly string[], link: Link = this.link): Promise<unknown> {
-    return this.#untilAnswered(script.writes, link, async (timeoutMs) => {
-      const rest = [String(keys.length), ...keys, ...args];
-      const digest = await this.#digest(script);
-      const begun = performance.now();
-      try {
-        return await link.send(["EVALSHA", digest, ...rest], keys[0], timeoutMs);
-      } catch (error) {
-        if (replyCode(error) !== "NOSCRIPT") throw error;
-        return await link.send(["EVAL", script.source, ...rest], keys[0], timeoutMs - (performance.now() - begun));
-      }
-    });
+    const send = (digest: string) => {
+      const command = ["EVALSHA", digest, String(keys.length)];
+      for (const each of keys) command.push(each);
+      for (const each of args) command.push(each);
+      return this.#untilAnswered(script.writes, link, keys[0], command, script);
+    };
+    const digest = this.#digests.get(script);
+    return digest === undefined ? this.#digest(script).then(send) : send(digest);
   }
 
   /** Runs a command that changes nothing. @throws {BackendError} */
   ask(args: readonly string[], key?: string, link: Link = this.link): Promise<unknown> {
-    return this.#untilAnswered(false, link, (timeoutMs) => link.send(args, key, timeoutMs));
+    return this.#untilAnswered(false, link, key, args);
   }
 
   /** Every server that holds keys of its own. @throws {BackendError} */
@@ -55,19 +52,26 @@ export class Caller {
   async #untilAnswered(
     writes: boolean,
     link: Link,
-    attempt: (timeoutMs: number) => Promise<unknown>,
+    key: string | undefined,
+    command: readonly string[],
+    script?: Script,
   ): Promise<unknown> {
     // Not the time of day: a clock that is set must not end a call.
     const deadline = performance.now() + this.deadlineMs;
     let mayHaveLanded = false;
     let wasSilent = false;
+    let args = command;
     for (let pauseMs = 10;; pauseMs = Math.min(pauseMs * 2, 250)) {
       if (this.#closed) throw closed();
       const begun = performance.now();
       const timeoutMs: number = wasSilent ? deadline - begun : link.attemptMs(deadline - begun);
       try {
-        return await attempt(timeoutMs);
+        return await link.send(args, key, timeoutMs);
       } catch (error) {
+        if (replyCode(error) === "NOSCRIPT" && script !== undefined && args === command) {
+          args = ["EVAL", script.source, ...command.slice(2)];
+          continue;
+        }
         wasSilent ||= performance.now() - begun >= timeoutMs - 1;
         if (error instanceof Unanswered) mayHaveLanded ||= writes && error.sent;
         else if (!isPassing(error)) throw toBackendError(error, mayHaveLanded);
@@ -80,9 +84,9 @@ export class Caller {
     }
   }
 
-  #digest(script: Script): Promise<string> {
-    let digest = this.#digests.get(script);
-    if (digest === undefined) this.#digests.set(script, digest = sha1(script.source));
+  async #digest(script: Script): Promise<string> {
+    const digest = await sha1(script.source);
+    this.#digests.set(script, digest);
     return digest;
   }
 }

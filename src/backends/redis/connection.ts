@@ -92,12 +92,12 @@ export class Connection implements Link {
   }
 
   send(args: readonly string[], _key: string | undefined, timeoutMs: number): Promise<unknown> {
-    return this.#send([args], timeoutMs);
+    return this.#send(args, timeoutMs);
   }
 
   /** Sends a command to a server that takes the keys over from another. */
   sendAsking(args: readonly string[], timeoutMs: number): Promise<unknown> {
-    return this.#send([["ASKING"], args], timeoutMs);
+    return this.#send(args, timeoutMs, ["ASKING"]);
   }
 
   nodes(): Promise<readonly Link[]> {
@@ -118,8 +118,8 @@ export class Connection implements Link {
     this.#drop(this.#client);
   }
 
-  /** Sends commands in a row and answers the reply of the last. */
-  async #send(commands: readonly (readonly string[])[], timeoutMs: number): Promise<unknown> {
+  /** Sends a command, right behind another where there is one, and answers its reply. */
+  async #send(args: readonly string[], timeoutMs: number, before?: readonly string[]): Promise<unknown> {
     const begun = performance.now();
     const client = this.#client ?? await this.#connected(timeoutMs);
     const late = () => {
@@ -127,9 +127,10 @@ export class Connection implements Link {
       return new Unanswered("no reply in time", true);
     };
     try {
-      const replies = commands.map((args) => client.sendCommand(args));
-      const all = replies.length === 1 ? replies[0] : Promise.all(replies).then((all) => all[all.length - 1]);
-      return await within(all, timeoutMs - (performance.now() - begun), late);
+      const led = before === undefined ? undefined : client.sendCommand(before);
+      const reply = client.sendCommand(args);
+      const both = led === undefined ? reply : Promise.all([led, reply]).then(([, last]) => last);
+      return await within(both, timeoutMs - (performance.now() - begun), late);
     } catch (error) {
       if (error instanceof Unanswered || replyCode(error) !== undefined) throw error;
       this.#drop(client);
