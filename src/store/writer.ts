@@ -162,7 +162,7 @@ export class Writer {
       checkSame(record, request);
       job.resolve(await replay(this.reader, key.user, record));
     } catch (failure) {
-      job.reject(failure);
+      job.reject(failure instanceof BackendError ? toUnanswered(error, failure) : failure);
     }
   }
 
@@ -187,6 +187,15 @@ function toHeadOf(after: Head, before: Head, stamp: Stamp, entry: Planned<Job>["
   if (entry.ttlDays === undefined) return { ...after, title, ttlDays: before.ttlDays, expiresAt: before.expiresAt };
   const ttlDays = entry.ttlDays ?? undefined;
   return { ...after, title, ttlDays, expiresAt: expiryOf(ttlDays, stamp.at) };
+}
+
+/** What a write ended with that cannot be looked up: a failure says itself what may have landed, a refusal no longer stands. */
+function toUnanswered(error: unknown, failure: BackendError): BackendError {
+  if (error instanceof BackendError) return error;
+  return new BackendError(
+    "The database failed while it was asked for an earlier call with this request id. Repeat the call, or load to see whether it has landed.",
+    { cause: failure, outcomeUnknown: true, busy: failure.busy },
+  );
 }
 
 function pause(): Promise<void> {

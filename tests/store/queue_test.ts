@@ -1,6 +1,6 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { openSqliteBackend } from "../../src/backends/sqlite.ts";
-import { HandleNotFound } from "../../src/document/errors.ts";
+import { BackendError, HandleNotFound } from "../../src/document/errors.ts";
 import { setKey } from "../../src/document/ops.ts";
 import { HandleStore } from "../../src/store/store.ts";
 import { forward, inOneConnection } from "../contract/target.ts";
@@ -29,4 +29,46 @@ Deno.test("patch: of a document that came back is not answered with what was tru
   released.resolve();
   await early;
   assertEquals((await late).state, { city: "Aarhus" });
+});
+
+Deno.test("patch: whose reply and whose look-up are both lost is not said to have failed", async () => {
+  await using target = await inOneConnection(() => openSqliteBackend({ path: ":memory:" }));
+  const backend = await target.open();
+  let isCut = false;
+  await using cut = new HandleStore({
+    ...forward(backend),
+    async append(...args) {
+      await backend.append(...args);
+      isCut = true;
+      throw new BackendError("The connection was cut.", { outcomeUnknown: true });
+    },
+    findRequest(...args) {
+      if (isCut) throw new BackendError("The connection was cut.");
+      return backend.findRequest(...args);
+    },
+  });
+  const { handle } = await cut.create("trip", { city: "Odense" }, alice);
+  const move = [setKey("", "city", "Aarhus")];
+  const error = await assertRejects(
+    () => cut.patch(handle, move, { ...alice, requestId: "move" }),
+    BackendError,
+  );
+  assert(error.outcomeUnknown);
+  await using other = new HandleStore(await target.open());
+  assertEquals((await other.patch(handle, move, { ...alice, requestId: "move" })).version, 2);
+});
+
+Deno.test("save: refused while its request cannot be looked up may have landed before", async () => {
+  await using target = await inOneConnection(() => openSqliteBackend({ path: ":memory:" }));
+  const backend = await target.open();
+  await using store = new HandleStore(backend);
+  const { handle } = await store.create("trip", { city: "Odense" }, alice);
+  const options = { ...alice, expectVersion: 1, requestId: "move" };
+  await store.save(handle, { city: "Aarhus" }, options);
+  await using cut = new HandleStore({
+    ...forward(await target.open()),
+    findRequest: () => Promise.reject(new BackendError("The connection was cut.")),
+  });
+  const error = await assertRejects(() => cut.save(handle, { city: "Aarhus" }, options), BackendError);
+  assert(error.outcomeUnknown);
 });
