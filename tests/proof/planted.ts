@@ -200,6 +200,7 @@ export async function plant(bug: Bug, seed: number, mostRuns: number): Promise<C
       runs: mostRuns,
       failover: bug.failover,
       first: true,
+      control: await loadModules(`file://${SOURCE}`),
     });
     return { bug, runs, ...(failure === undefined ? {} : { report: failure.report }) };
   } finally {

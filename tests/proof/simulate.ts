@@ -30,6 +30,8 @@ export interface HuntOptions {
   readonly failover?: boolean;
   /** Whether it is enough that there is a failure: it is not shrunk then. */
   readonly first?: boolean;
+  /** Code that must stand the same plan, or the failure does not count: it is not the variant's. */
+  readonly control?: Modules;
 }
 
 /** Runs one plan and checks it. */
@@ -43,7 +45,7 @@ export async function judge(plan: Plan, name: SubjectName, modules: Modules): Pr
 
 /** Draws plans until one fails or there were enough. */
 export async function hunt(name: SubjectName, modules: Modules, options: HuntOptions): Promise<Hunt> {
-  const { seed, runs, path, failover = false, first = false } = options;
+  const { seed, runs, path, failover = false, first = false, control } = options;
   const sum = { runs: 0, operations: 0, crashes: 0, faults: 0 };
   const property = fc.asyncProperty(failover ? failoverPlans : plans, async (plan) => {
     const { history, anomalies, crashes, faults } = await judge(plan, name, modules);
@@ -51,7 +53,9 @@ export async function hunt(name: SubjectName, modules: Modules, options: HuntOpt
     sum.operations += history.operations.length;
     sum.crashes += crashes;
     sum.faults += faults;
-    if (anomalies.length > 0) throw new Error(anomalies.map(({ rule, what }) => `${rule}: ${what}`).join("\n"));
+    if (anomalies.length === 0) return;
+    if (control !== undefined && (await judge(plan, name, control)).anomalies.length > 0) return;
+    throw new Error(anomalies.map(({ rule, what }) => `${rule}: ${what}`).join("\n"));
   });
   const details = await fc.check(property, { seed, numRuns: runs, path, endOnFailure: first || path !== undefined });
   if (!details.failed) return sum;

@@ -140,6 +140,8 @@ export async function simulate(plan: Plan, subject: Subject): Promise<Run> {
       const invokedAt = world.step;
       const answer = await process.lives(() => client.make(label, call, intent.repeatable));
       const result = note(label, process.name, call, invokedAt, answer);
+      // An answer from before the failover may name a version that is lost, and nothing is to be built upon it.
+      if (rewoundAt !== undefined && invokedAt < rewoundAt) client.seen.clear();
       // A save is built upon what was seen before: it is repeated as it was, or not at all.
       const isSame = call.do !== "save" || client.seen.get(call.handle)?.version === call.expect;
       if (!intent.repeatable || result.is !== "unknown" || !isSame) return;
