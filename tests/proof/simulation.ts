@@ -204,7 +204,7 @@ export async function simulate(plan: Plan, subject: Subject): Promise<Run> {
       if (world.step === plan.failover.lagsAt) putBack = subject.copy();
       if (world.step >= plan.failover.at && putBack !== undefined && rewoundAt === undefined) {
         putBack();
-        rewoundAt = world.step;
+        rewoundAt = world.step + 1; // in this step somebody may have asked already, upon what is lost
         for (const { clients } of processes) for (const client of clients) client.seen.clear();
       }
     }
