@@ -28,7 +28,7 @@ export interface CheckOptions {
 }
 
 /** How often a document that is written meanwhile is looked at again. */
-const ATTEMPTS = 5;
+const ATTEMPTS = 8;
 
 /**
  * Folds every journal and compares it with what is kept beside it. The store may be written meanwhile: what is found of a
@@ -64,6 +64,7 @@ async function checkDocument(
     const now: DocumentRecord | undefined = await source.document(key);
     if (isSame(record, now)) return problems;
     record = now;
+    await new Promise((resolve) => setTimeout(resolve, 2 ** attempt));
   }
   return record === undefined ? [] : ["It was written all the time, and could not be checked: check again later."];
 }
@@ -73,5 +74,6 @@ async function checkRecord(source: Maintenance, key: DocumentKey, record: Docume
   if (!isTombstone(record)) return await examine(source, key, record);
   for await (const _ of source.entries(key)) return [`It is ${record.status}, and entries of it are still kept.`];
   for await (const _ of source.keyframes(key)) return [`It is ${record.status}, and a keyframe of it is still kept.`];
+  for await (const _ of source.turns(key)) return [`It is ${record.status}, and its index of turns is still kept.`];
   return [];
 }

@@ -12,6 +12,7 @@ import { decodeKeyframe } from "../document/keyframe.ts";
 import type { KeyHistory } from "../document/key_writes.ts";
 import { damageOf } from "./damage.ts";
 import { compareHead, type Seen } from "./examine_head.ts";
+import { compareTurns } from "./examine_turns.ts";
 
 /** What is wrong with a live document, each in one sentence. */
 export async function examine(source: Maintenance, key: DocumentKey, head: Head): Promise<readonly string[]> {
@@ -35,10 +36,14 @@ export async function examine(source: Maintenance, key: DocumentKey, head: Head)
   } finally {
     await keyframes.return?.();
   }
-  return examination.end();
+  return [...examination.end(), ...await compareTurns(source.turns(key), examination)];
 }
 
 class Examination {
+  /** The last version of each turn, as the entries tell. */
+  readonly turns = new Map<number, number>();
+  /** Versions whose entries cannot be read. */
+  readonly lost = new Set<number>();
   readonly #head: Head;
   readonly #problems: string[] = [];
   #first: Entry | undefined;
@@ -68,6 +73,7 @@ class Examination {
   unreadable(what: "entry" | "keyframe", { unreadable, version }: Unreadable): void {
     this.#say(`${version === undefined ? `One ${what}` : toName(what, version)} ${unreadable}.`);
     if (what === "keyframe" || version === undefined) return;
+    this.lost.add(version);
     this.#folded = undefined;
     if (this.#reached === 0 || version === this.#reached + 1) this.#reached = version;
   }
@@ -79,6 +85,7 @@ class Examination {
 
   entry(entry: Entry, keyframe: Keyframe | undefined): void {
     this.#first ??= entry;
+    if (entry.turn > 0) this.turns.set(entry.turn, entry.version);
     if (entry.version > this.#head.version) {
       if (!this.#isBeyond) {
         this.#say(

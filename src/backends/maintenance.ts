@@ -46,6 +46,14 @@ export interface UnreadableDocument extends Unreadable {
 /** What a store keeps of a document beside its journal. */
 export type DocumentRecord = Head | Tombstone | UnreadableDocument;
 
+/** A row of the index of turns. */
+export interface TurnEnd {
+  /** The turn. */
+  readonly turn: number;
+  /** The last version that was written in it. */
+  readonly version: number;
+}
+
 /** Something wrong in the engine's own bookkeeping, which no single journal shows. */
 export interface Fault {
   /** Whose it is, if it is somebody's. */
@@ -71,11 +79,14 @@ export interface Maintenance extends AsyncDisposable {
   entries(key: DocumentKey): AsyncIterable<Entry | Unreadable>;
   /** Every keyframe of a document that is kept, ascending and undecoded. */
   keyframes(key: DocumentKey): AsyncIterable<Keyframe | Unreadable>;
+  /** The index of a document's turns, ascending and unchecked. */
+  turns(key: DocumentKey): AsyncIterable<TurnEnd | Unreadable>;
   /**
-   * Takes a document in, in one step: a journal with its original times, ids, turns and expiry (past due ones too, and
-   * beyond any quota), or what is left of one that ended, for as long as tombstones are kept. It takes the user's next
-   * sequence numbers, one per entry, and counts among the user's live documents. A document that is there already is left
-   * as it is, and so is a tombstone: what was deleted does not come back.
+   * Takes a document in, visible in one step: a journal with its original times, ids, turns and expiry (past due ones too,
+   * and beyond any quota), or what is left of one that ended, for as long as tombstones are kept. It takes sequence numbers
+   * beyond all that the user has, one per entry without gaps, and counts among the user's live documents. A document that is
+   * there already is left as it is, and so is a tombstone: what was deleted does not come back. What a caller that was killed
+   * has staged of a large one is seen by nobody, and removed by a sweep or by itself.
    *
    * @throws {TypeError} if the journal is not whole; nothing was changed then.
    */

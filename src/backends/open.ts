@@ -57,7 +57,10 @@ export async function openBackend(url: string = DEFAULT_URL, options: OpenOption
 /**
  * Opens the store of a URL for maintenance: to write it out, to take documents in, to look it over.
  *
- * @throws {InvalidInput} for a URL that is not understood, or of an engine that has no maintenance port.
+ * A file that is missing is made, as a backend would: a command that only reads looks whether {@link needsOf} names one that
+ * is there.
+ *
+ * @throws {InvalidInput} for a URL that is not understood.
  */
 export async function openMaintenance(url: string = DEFAULT_URL, options: OpenOptions = {}): Promise<Maintenance> {
   return await (await parseBackendUrl(url)).maintain(options);
@@ -114,18 +117,15 @@ function kvPlace(url: string): Place {
     const { openKvBackend } = await import("./kv.ts");
     return await openKvBackend({ path, ...options });
   };
-  const maintain = () => noMaintenance("Deno KV");
+  const maintain = async (options: OpenOptions) => {
+    const { openKvMaintenance } = await import("./kv/maintenance.ts");
+    return await openKvMaintenance({ path, ...options });
+  };
   if (path === undefined || path === ":memory:") return { needs, open, maintain };
   if (!/^https?:/i.test(path)) return { needs: { ...needs, file: path }, open, maintain };
   const { host, port, protocol } = new URL(path);
   const hosts = [port === "" ? `${host}:${protocol === "https:" ? 443 : 80}` : host];
   return { needs: { ...needs, hosts, variables: ["DENO_KV_ACCESS_TOKEN"] }, open, maintain };
-}
-
-function noMaintenance(engine: string): Promise<never> {
-  return Promise.reject(
-    new InvalidInput("url", `State in ${engine} cannot be exported, imported or checked yet; in SQLite it can.`),
-  );
 }
 
 function parseKvPlace(url: string, place: string): string {
@@ -148,7 +148,10 @@ async function redisPlace(url: string): Promise<Place> {
       const { openRedisBackend } = await import("./redis.ts");
       return await openRedisBackend({ url, deadlineMs: maxContentionMs });
     },
-    maintain: () => noMaintenance("Redis"),
+    async maintain({ maxContentionMs }) {
+      const { openRedisMaintenance } = await import("./redis/maintenance.ts");
+      return await openRedisMaintenance({ url, deadlineMs: maxContentionMs });
+    },
   };
 }
 

@@ -33,9 +33,10 @@ export interface Relaid {
  * Lays a journal anew, so that reading any of its versions stays as cheap as if all had been written here.
  *
  * @param entries At least one: from version 1, or from the version of `keyframe`, that entry included.
+ * @param oldest The oldest version to be kept: what comes before the newest keyframe at or before it is left out.
  * @throws {TypeError} if an entry is missing, or does not fit what is before it, or the keyframe is damaged.
  */
-export function relay(entries: readonly PortableEntry[], keyframe?: Keyframe): Relaid {
+export function relay(entries: readonly PortableEntry[], keyframe?: Keyframe, oldest = 1): Relaid {
   let folded = keyframe === undefined ? EMPTY : decodeKeyframe(keyframe);
   if (folded === undefined) throw new TypeError(`the keyframe of version ${keyframe?.version} cannot be read`);
   const laid: Omit<Entry, "seq">[] = [];
@@ -61,5 +62,7 @@ export function relay(entries: readonly PortableEntry[], keyframe?: Keyframe): R
     }
   }
   if (base === undefined) throw new TypeError("a journal has at least one entry");
-  return { entries: laid, keyframes, base, folded };
+  const from = keyframes.findLast(({ version }) => version <= oldest)?.version ?? 0;
+  const isKept = ({ version }: { readonly version: number }) => version >= from;
+  return { entries: laid.filter(isKept), keyframes: keyframes.filter(isKept), base, folded };
 }

@@ -9,6 +9,7 @@ import type { Adoption, Maintenance } from "../../src/backends/maintenance.ts";
 import { openSqliteMaintenance } from "../../src/backends/sqlite/maintenance.ts";
 import { entryBytes } from "../../src/document/journal.ts";
 import { append, increment, setKey } from "../../src/document/ops.ts";
+import type { HandleStoreOptions } from "../../src/store/options.ts";
 import type { HandleStore } from "../../src/store/store.ts";
 import { exportStore } from "../../src/admin/export.ts";
 import { seconds, until } from "../contract/drafts.ts";
@@ -39,6 +40,11 @@ export class AdminSite extends Site {
   }
 }
 
+/** Where stores are opened on the same data, each with a cache of its own. */
+export interface Stores {
+  store(options?: HandleStoreOptions): Promise<HandleStore>;
+}
+
 /** What {@link fill} made. */
 export interface Filled {
   readonly trip: string;
@@ -50,7 +56,7 @@ export interface Filled {
 }
 
 /** A research session, a cart, a long log of which 5 of 20 versions are kept, large notes; one deleted, one expired. */
-export async function fill(site: Site): Promise<Filled> {
+export async function fill(site: Stores): Promise<Filled> {
   const store = await site.store({ writer: "laptop" });
   const trip = await store.mint("trip", { city: "Copenhagen", stops: [] }, { ...alice, ttlDays: 7.000_000_1, turn: 1 });
   await store.patch(trip, [append("stops", "Nyhavn")], { ...alice, writer: "phone", turn: 2 });
@@ -142,6 +148,7 @@ export function forward(maintenance: Maintenance): Maintenance {
     document: (key) => maintenance.document(key),
     entries: (key) => maintenance.entries(key),
     keyframes: (key) => maintenance.keyframes(key),
+    turns: (key) => maintenance.turns(key),
     adopt: (key, what) => maintenance.adopt(key, what),
     faults: () => maintenance.faults(),
     [Symbol.asyncDispose]: () => maintenance[Symbol.asyncDispose](),

@@ -78,13 +78,18 @@ Deno.test("Keys: all of one user share a slot, and no two users share a key", ()
       keys.requests(user),
       keys.request(user, "{r}"),
       keys.removed(key),
+      ...keys.staged(user),
     ];
     assertEquals(new Set(all.map(slotOf)).size, 1);
     for (const each of all) {
       assert(!seen.has(each), each);
       seen.add(each);
-      assertEquals(keys.userOf(each), each === keys.channel(user) ? user : undefined);
+      assertEquals(keys.parse(each)?.user, user);
+      assertEquals(keys.parse(each)?.name === "user", each === keys.channel(user));
     }
+  }
+  for (const foreign of ["mcpstate:{+}:probe", "mcpstate:{%}:user", "mcpstate:user", "other:{a}:user", "mcpstate:{a"]) {
+    assertEquals(keys.parse(foreign), undefined, foreign);
   }
   assertEquals([slotOf("123456789"), slotOf("{user1000}.following"), slotOf("foo{}{bar}")], [
     12_739,

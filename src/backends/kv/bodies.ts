@@ -117,10 +117,13 @@ export class Stage implements AsyncDisposable {
   }
 }
 
-/** Turns an intent into a leftover, whose chunks anybody may delete; unless it was used or changed meanwhile. */
+/** Turns an intent into a leftover, which anybody may delete; unless it was used or changed meanwhile. */
 export async function abandon(connection: Connection, intent: KvEntry): Promise<KvEntry | undefined> {
   const [, , userPart, name] = intent.key;
-  const value: Leftover = { stage: String(name), from: 0, count: toIntent(intent.value).count };
+  const wanted = toIntent(intent.value);
+  const value: Leftover = "journal" in wanted
+    ? { journal: wanted.journal, before: Infinity }
+    : { stage: String(name), from: 0, count: wanted.count };
   const key = connection.keys.leftover(userPart, String(name));
   const mutations = [{ deleted: intent.key }, { key, value }];
   const versionstamp = await connection.commit({ checks: [intent], mutations });
@@ -167,7 +170,7 @@ function sizeOf(parts: readonly Uint8Array[]): number {
 }
 
 /** The UTF-8 bytes of a text, in parts of whole characters. Encoding a large text at once is many times slower. */
-function toParts(text: string): Uint8Array[] {
+export function toParts(text: string): Uint8Array[] {
   if (text.length <= CHUNK_BYTES / 3) return [encoder.encode(text)];
   const parts: Uint8Array[] = [];
   for (let rest = text; rest !== "";) {

@@ -14,7 +14,7 @@
  * | `journal`, journal, `keyframe`, version | a keyframe |
  * | `journal`, journal, `turn`, turn | the last version of the turn |
  * | `chunk`, stage, number | a part of a large text |
- * | `staged`, user, stage | the intent to use chunks that are already written |
+ * | `staged`, user, stage | the intent to use chunks, or a journal, that are already written |
  * | `leftover`, user, name | what is invisible already and still to be deleted |
  *
  * @module
@@ -50,8 +50,9 @@ export class Keys {
     return [this.prefix, "user", part(user)];
   }
 
-  documents(user: string): KvKey {
-    return [this.prefix, "document", part(user)];
+  /** Documents of a user, or of all. */
+  documents(user?: string): KvKey {
+    return user === undefined ? [this.prefix, "document"] : [this.prefix, "document", part(user)];
   }
 
   document({ user, id }: DocumentKey): KvKey {

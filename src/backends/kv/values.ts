@@ -55,11 +55,10 @@ export interface StoredRequest extends Omit<RequestRecord, "meta"> {
   readonly meta: StoredText;
 }
 
-/** The intent to use `count` chunks. */
-export interface Intent {
-  readonly count: number;
-  readonly at: number;
-}
+/** The intent to use `count` chunks, or a journal that is on its way in. */
+export type Intent =
+  | { readonly count: number; readonly at: number }
+  | { readonly journal: string; readonly at: number };
 
 /** What is invisible and still to be deleted: the part of a journal before a version, or some chunks. */
 export type Leftover = Chunks | { readonly journal: string; readonly before: number };
@@ -133,6 +132,16 @@ export function toUser(value: unknown): UserRecord {
   };
 }
 
+/** The same; `undefined` if the record is damaged or missing. */
+export function readUser(value: unknown): UserRecord | undefined {
+  try {
+    return toUser(value);
+  } catch (error) {
+    if (error instanceof BackendError) return undefined;
+    throw error;
+  }
+}
+
 /** @throws {BackendError} if the record is damaged. */
 export function toEntry(value: unknown): StoredEntry {
   const fields = toFields(value, "entry");
@@ -179,7 +188,10 @@ export function toRequest(value: unknown): StoredRequest {
 /** @throws {BackendError} if the record is damaged. */
 export function toIntent(value: unknown): Intent {
   const fields = toFields(value, "intent");
-  return { count: number(fields, "count"), at: number(fields, "at") };
+  const at = number(fields, "at");
+  return fields.journal === undefined
+    ? { count: number(fields, "count"), at }
+    : { journal: text(fields, "journal"), at };
 }
 
 /** @throws {BackendError} if the record is damaged. */

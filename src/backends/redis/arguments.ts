@@ -5,7 +5,7 @@
  */
 
 import type { Append, Creation, Expected, Touch, Want } from "../backend.ts";
-import type { DocumentKey, RequestDraft } from "../records.ts";
+import type { DocumentKey, Head, RequestDraft } from "../records.ts";
 import type { Place } from "../backend.ts";
 
 /** Arguments of `CREATE`. */
@@ -86,6 +86,13 @@ export function toPlace(place: Place): [name: string, value: string] {
   if ("at" in place) return ["time", String(place.at)];
   if ("seq" in place) return ["seq", String(place.seq)];
   return ["offset", String(place.offset)];
+}
+
+/** A head as fields of its record; what is absent is left out. */
+export function toHeadFields(head: Omit<Head, "seq" | "createdSeq">): string[] {
+  const { id: _, base, ...rest } = head;
+  const fields = { ...rest, baseVersion: base.version, baseBytes: base.bytes, baseOffset: base.offset };
+  return Object.entries(fields).flatMap(([name, value]) => value === undefined ? [] : [name, String(value)]);
 }
 
 /** A title may be empty, and is not the same as none then. */

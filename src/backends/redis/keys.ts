@@ -16,6 +16,7 @@
  * | `states:ID` | HASH: the body of each keyframe, by version |
  * | `turns:ID` | ZSET: the last version of each turn, by turn |
  * | `removed:ID` | HASH: for a minute, the head of what was deleted, so that a deletion sent twice is answered alike |
+ * | `staged`, `staged:…` | for minutes, a large document on its way in: who brings it, and its journal, frames, states and turns |
  *
  * Head, journal, frames, states and turns expire by themselves; what a tombstone needs lies outside of them.
  *
@@ -78,24 +79,30 @@ export class Keys {
     return `${this.#base(user)}request:${requestId}`;
   }
 
+  /** Who brings a document in, and the keys that become its journal, frames, states and turns. */
+  staged(user: string): string[] {
+    const base = this.#base(user);
+    return [`${base}staged`, ...["journal", "frames", "states", "turns"].map((name) => `${base}staged:${name}`)];
+  }
+
   /** Where a user's writes are told: the name of its first key. */
   channel(user: string): string {
     return `${this.#base(user)}user`;
   }
 
-  /** The pattern of all users' channels, for SCAN. It matches more than {@link Keys.userOf} takes. */
-  get users(): string {
-    return `${this.prefix}:{*}:user`;
+  /** The pattern of all keys, or of those that end so, for SCAN: also of some that are none of ours, see {@link Keys.parse}. */
+  pattern(name = "*"): string {
+    return `${this.prefix}:{*}:${name}`;
   }
 
-  /** The user of a key that {@link Keys.users} matched. */
-  userOf(key: string): string | undefined {
-    const [start, end] = [`${this.prefix}:{`, "}:user"];
-    if (!key.startsWith(start) || !key.endsWith(end)) return undefined;
-    const encoded = key.slice(start.length, -end.length);
-    if (/[{}]/.test(encoded)) return undefined; // a key of a document whose id looks like this one's end
+  /** Whose a key is, and what it is called after that; `undefined` for one that is none of ours. */
+  parse(key: string): { readonly user: string; readonly name: string } | undefined {
+    const start = `${this.prefix}:{`;
+    const end = key.indexOf("}:", start.length);
+    if (!key.startsWith(start) || end === -1) return undefined;
     try {
-      return decodeURIComponent(encoded);
+      const user = decodeURIComponent(key.slice(start.length, end));
+      return this.#base(user) === key.slice(0, end + 2) ? { user, name: key.slice(end + 2) } : undefined;
     } catch {
       return undefined;
     }

@@ -42,7 +42,7 @@ local function expire(id, head)
   end
   if head.expiresAt then
     call('ZADD', EXPIRY, head.expiresAt, id)
-    call('HSET', MARKS, id, 'live ' .. head.expiresAt .. ' ' .. head.ttlDays .. ' ' .. head.kind)
+    call('HSET', MARKS, id, 'live ' .. head.expiresAt .. ' ' .. (head.ttlDays or '-') .. ' ' .. head.kind)
   else
     call('ZREM', EXPIRY, id)
     call('HDEL', MARKS, id)

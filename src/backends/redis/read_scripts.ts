@@ -32,6 +32,15 @@ return lead(head, place(head, ARGV[2], tonumber(ARGV[3])), tonumber(ARGV[4]), AR
 `,
 );
 
+/** The head, or what became of the document. `ARGV`: id. */
+export const DOCUMENT = reading(
+  BASE,
+  `
+local head, gone = find(ARGV[1], clock())
+return head and {'found', toValues(head)} or gone
+`,
+);
+
 /** Entries after a version. `ARGV`: id, after (-1: the last ones), limit. */
 export const ENTRIES = reading(
   BASE,

@@ -17,6 +17,8 @@ import type {
   Replayed,
   Touched,
 } from "../backend.ts";
+import { BackendError } from "../../document/errors.ts";
+import type { DocumentRecord, Unreadable } from "../maintenance.ts";
 import type { Head, RequestRecord, Tombstone } from "../records.ts";
 import { damaged } from "./errors.ts";
 import { HEAD_FIELDS } from "./lua_base.ts";
@@ -117,6 +119,28 @@ export function toHead(reply: unknown, id: string): Head {
   };
 }
 
+/** What `find` answers, whatever it is; `undefined` if nothing is known of the document. */
+export function toRecord(reply: unknown, id: string): DocumentRecord | undefined {
+  const record = readable(() => {
+    const [outcome, ...rest] = list(reply);
+    if (outcome === "absent") return undefined;
+    if (outcome === "gone") return toTombstone(rest, id);
+    if (outcome === "found") return toHead(rest[0], id);
+    throw damaged();
+  });
+  return record !== undefined && "unreadable" in record ? { ...record, id } : record;
+}
+
+/** What was read, or that it cannot be. */
+export function readable<T>(read: () => T, version?: number): T | Unreadable {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof BackendError)) throw error;
+    return { unreadable: "is damaged, or a part of it was evicted", ...(version === undefined ? {} : { version }) };
+  }
+}
+
 type HeadField = typeof HEAD_FIELDS[number];
 
 const HEAD_INDEX = Object.fromEntries(HEAD_FIELDS.map((name, i) => [name, i])) as Record<HeadField, number>;
@@ -167,7 +191,8 @@ export function toStamp(reply: unknown): Stamp {
   };
 }
 
-function toEntry(reply: unknown): Entry {
+/** @throws {BackendError} if the record is damaged. */
+export function toEntry(reply: unknown): Entry {
   return { ...toStamp(reply), body: text(list(list(reply)[1])[13]) };
 }
 

@@ -77,9 +77,9 @@ return {int(swept)}
 );
 
 /**
- * Removes some of a user's belongings, and the rest with the last of them. `KEYS[6]`: the index of requests; then six for
- * each document (the sixth is where it stays after a deletion), then one for each request. `ARGV`: how many documents, their ids,
- * the requests' ids. Answers how many were alive, and how many belongings are left.
+ * Removes some of a user's belongings, and the rest with the last of them. `KEYS[6]`: the index of requests; five where a
+ * document is staged; then six for each document (the sixth is where it stays after a deletion), then one for each request.
+ * `ARGV`: how many documents, their ids, the requests' ids. Answers how many were alive, and how many belongings are left.
  */
 export const PURGE = writing(`
 local call = redis.call
@@ -87,19 +87,19 @@ local live = 0
 local documents = tonumber(ARGV[1])
 for i = 1, documents do
   local id = ARGV[i + 1]
-  local keys = {unpack(KEYS, 6 * i + 1, 6 * i + 6)}
+  local keys = {unpack(KEYS, 6 * i + 6, 6 * i + 11)}
   local mark = call('HGET', KEYS[4], id)
   call('UNLINK', unpack(keys))
   if not mark or string.sub(mark, 1, 5) == 'live ' then live = live + 1 end
   for index = 2, 5 do call(index == 4 and 'HDEL' or 'ZREM', KEYS[index], id) end
 end
 for i = documents + 2, #ARGV do
-  call('UNLINK', KEYS[6 + 5 * documents + i - 1])
+  call('UNLINK', KEYS[11 + 5 * documents + i - 1])
   call('ZREM', KEYS[6], ARGV[i])
 end
 if live > 0 then call('HINCRBY', KEYS[1], 'live', -live) end
 local left = call('ZCARD', KEYS[2]) + call('ZCARD', KEYS[6])
-if left == 0 then call('UNLINK', unpack(KEYS, 1, 6)) end
+if left == 0 then call('UNLINK', unpack(KEYS, 1, 11)) end
 redis.pcall('PUBLISH', KEYS[1], '')
 return {tostring(live), tostring(left)}
 `);

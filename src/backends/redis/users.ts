@@ -7,17 +7,16 @@
  */
 
 import type { ListPage, ListRange } from "../backend.ts";
-import { type Head, isTombstone, type Tombstone } from "../records.ts";
-import { BackendError } from "../../document/errors.ts";
+import type { DocumentRecord } from "../maintenance.ts";
+import { isTombstone } from "../records.ts";
 import type { Caller } from "./caller.ts";
 import type { Keys } from "./keys.ts";
-import { list, number, text, toHead, toTombstone } from "./records.ts";
+import { list, number, text, toRecord } from "./records.ts";
+import { scan } from "./scan.ts";
 import { BELONGINGS, LEFTOVERS, PAGE, PURGE, SWEEP } from "./user_scripts.ts";
 
 /** How many documents one script looks at, so that others can come between. */
 const CHUNK = 256;
-/** How many keys a scan looks at in one step. */
-const SCAN_STEP = 1_000;
 
 /** A walk through all users, and the one it has come to. */
 interface Walk {
@@ -39,19 +38,20 @@ export class Users {
 
   /** A page of a user's documents, in the order of `seq`. */
   async list(user: string, { direction, from, limit, tombstones }: ListRange): Promise<ListPage> {
-    const first = await this.#page(user, direction, from, Math.min(limit, CHUNK));
-    const documents = [...first.documents];
-    let { next, count, latest } = first;
+    const first = await this.page(user, direction, from, Math.min(limit, CHUNK));
+    const records = [...first.records];
+    let { next, latest } = first;
     // Where something has moved up meanwhile the page ends, and says so: who walks down must learn to come back.
-    while (next !== undefined && count < limit && latest === first.seq) {
-      const page = await this.#page(user, direction, next, Math.min(limit - count, CHUNK));
-      documents.push(...page.documents);
-      count += page.count;
+    while (next !== undefined && records.length < limit && latest === first.seq) {
+      const page = await this.page(user, direction, next, Math.min(limit - records.length, CHUNK));
+      records.push(...page.records);
       ({ next, latest } = page);
     }
     const { seq, forgotten } = first;
-    const wanted = tombstones ? documents : documents.filter((document) => !isTombstone(document));
-    return { documents: wanted, seq, forgotten, ...(next === undefined ? {} : { next }) };
+    // A damaged record must not hide the others.
+    const readable = records.flatMap((record) => "unreadable" in record ? [] : record);
+    const documents = tombstones ? readable : readable.filter((document) => !isTombstone(document));
+    return { documents, seq, forgotten, ...(next === undefined ? {} : { next }) };
   }
 
   /** Buries past due documents and forgets old tombstones of a user. Answers how many. Redis forgets requests by itself. */
@@ -89,7 +89,7 @@ export class Users {
 
   /** Removes everything of a user, some documents at a time. Answers how many were alive. */
   async purge(user: string): Promise<number> {
-    const keys = [...this.#keys.user(user), this.#keys.requests(user)];
+    const keys = [...this.#keys.user(user), this.#keys.requests(user), ...this.#keys.staged(user)];
     let purged = 0;
     for (;;) {
       const [ids, requests] = list(await this.#caller.run(BELONGINGS, keys, [String(CHUNK)])).map((ids) =>
@@ -108,7 +108,7 @@ export class Users {
    * Part of a page, as of one moment: without `next` there was nothing else in its direction then. Which heads to look at
    * is only known from a look before; meanwhile some may have moved up, but no new ones come in between.
    */
-  async #page(user: string, direction: ListRange["direction"], from: number, limit: number): Promise<Part> {
+  async page(user: string, direction: ListRange["direction"], from: number, limit: number): Promise<Part> {
     const keys = this.#keys.user(user);
     const look = async (from: number, ids: readonly string[]) => {
       const heads = ids.map((id) => this.#keys.head({ user, id }));
@@ -125,8 +125,7 @@ export class Users {
     const { ids, seqs, records, forgotten } = part;
     const isAll = ids.length < limit && records.length === ids.length && (direction === "up" || part.seq === seq);
     return {
-      documents: records.flatMap((record, i) => readable(record, ids[i]) ?? []),
-      count: records.length,
+      records: records.map((record, i) => toRecord(record, ids[i]) ?? { id: ids[i], unreadable: "is not there" }),
       seq: direction === "down" ? seq : part.seq,
       forgotten,
       latest: part.seq,
@@ -136,24 +135,17 @@ export class Users {
 
   /** All users there are, some perhaps twice. */
   async *#all(): AsyncGenerator<string> {
-    for (const node of await this.#caller.nodes()) {
-      let cursor = "0";
-      do {
-        const command = ["SCAN", cursor, "MATCH", this.#keys.users, "COUNT", String(SCAN_STEP)];
-        const [next, names] = list(await this.#caller.ask(command, undefined, node));
-        cursor = text(next);
-        for (const name of list(names)) {
-          const user = this.#keys.userOf(text(name));
-          if (user !== undefined) yield user;
-        }
-      } while (cursor !== "0");
+    for await (const key of scan(this.#caller, this.#keys.pattern("user"))) {
+      const parsed = this.#keys.parse(key);
+      if (parsed?.name === "user") yield parsed.user;
     }
   }
 }
 
-interface Part extends ListPage {
-  /** How many records it went through, unreadable ones included. */
-  readonly count: number;
+/** Part of a list. */
+interface Part extends Omit<ListPage, "documents"> {
+  /** What it went through. */
+  readonly records: readonly DocumentRecord[];
   /** The user's sequence number as it was last seen; {@link ListPage.seq} is as it was first seen. */
   readonly latest: number;
 }
@@ -162,16 +154,4 @@ interface Part extends ListPage {
 function unzip(members: readonly string[]): { ids: string[]; seqs: number[] } {
   const ids = members.filter((_, i) => i % 2 === 0);
   return { ids, seqs: members.filter((_, i) => i % 2 === 1).map(number) };
-}
-
-/** A damaged record must not hide the others. */
-function readable(record: unknown, id: string): Head | Tombstone | undefined {
-  try {
-    const [outcome, ...rest] = list(record);
-    if (outcome === "found") return toHead(rest[0], id);
-    return outcome === "gone" ? toTombstone(rest, id) : undefined;
-  } catch (error) {
-    if (error instanceof BackendError) return undefined;
-    throw error;
-  }
 }

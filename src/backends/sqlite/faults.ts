@@ -48,28 +48,6 @@ const CHECKS: readonly Check[] = [
       "WHERE doc NOT IN (SELECT doc FROM mcpstate_document) HAVING count(*) > 0",
     toFault: ({ rows }) => ({ problem: `The table mcpstate_${table} has ${rows} rows that belong to no document.` }),
   })),
-  {
-    // Entries before the oldest one that is kept have no row in the index either.
-    sql: "SELECT d.user AS user, d.id AS id, e.turn AS turn, e.version AS version, t.version AS indexed FROM " +
-      "(SELECT doc, turn, max(version) AS version FROM mcpstate_entry WHERE turn > 0 GROUP BY doc, turn) e " +
-      "JOIN mcpstate_document d ON d.doc = e.doc LEFT JOIN mcpstate_turn t ON t.doc = e.doc AND t.turn = e.turn " +
-      "WHERE t.version IS NOT e.version",
-    toFault: ({ user, id, turn, version, indexed }) => ({
-      user: String(user),
-      id: String(id),
-      problem: `Turn ${turn} ended with version ${version}, and the index of turns says ${indexed ?? "nothing of it"}.`,
-    }),
-  },
-  {
-    sql:
-      "SELECT d.user AS user, d.id AS id, t.turn AS turn FROM mcpstate_turn t JOIN mcpstate_document d ON d.doc = t.doc " +
-      "WHERE (t.doc, t.turn) NOT IN (SELECT doc, turn FROM mcpstate_entry)",
-    toFault: ({ user, id, turn }) => ({
-      user: String(user),
-      id: String(id),
-      problem: `The index of turns names turn ${turn}, and no entry belongs to it.`,
-    }),
-  },
 ];
 
 /** Looks for every kind of fault, each on one consistent view. */

@@ -13,6 +13,7 @@ import type {
   Maintenance,
   PortableHead,
   PortableTombstone,
+  TurnEnd,
   Unreadable,
 } from "../maintenance.ts";
 import { type DocumentKey, TOMBSTONE_MS } from "../records.ts";
@@ -20,12 +21,14 @@ import type { Connection, SqliteRow, SqliteValue } from "./driver.ts";
 import { findFaults } from "./faults.ts";
 import { openDatabase, type SqliteBackendOptions } from "./open.ts";
 import { DamagedRow, number, STAMP_COLUMNS, text, toDocument, toEntry, toKeyframe } from "./rows.ts";
-import { insertEntry, insertHead, insertKeyframe, reclaim, takeSeq } from "./write.ts";
+import { insertEntry, insertHead, insertKeyframe, takeSeq } from "./write.ts";
 
 /** How many heads are fetched at a time. */
 const HEADS = 100;
 /** How many entries or keyframes are fetched at a time; each may be as large as a state. */
 const BODIES = 16;
+/** How many turns are fetched at a time. */
+const TURNS = 500;
 
 /**
  * Opens a SQLite database for maintenance. Its file is made if it is missing, as a backend would.
@@ -81,11 +84,18 @@ class SqliteMaintenance implements Maintenance {
     }
   }
 
+  async *turns(key: DocumentKey): AsyncGenerator<TurnEnd | Unreadable> {
+    const page = "SELECT turn, version FROM mcpstate_turn WHERE doc = ? AND turn > ? ORDER BY turn";
+    for await (const row of this.#pages(page, TURNS, await this.#docOf(key), ["turn"])) {
+      yield readable(row, (row) => ({ turn: number(row, "turn"), version: number(row, "version") }));
+    }
+  }
+
   async adopt(key: DocumentKey, what: Adoption | PortableTombstone): Promise<"adopted" | "exists"> {
     const connection = this.#connection;
     const adopt = "status" in what
       ? () => insertTombstone(connection, key, what, this.#now())
-      : adopting(connection, key, what.head, relay(what.entries, what.keyframe));
+      : adopting(connection, key, what.head, relay(what.entries, what.keyframe, what.head.oldest));
     return await connection.write(() => {
       const there = connection.get("SELECT doc FROM mcpstate_document WHERE user = ? AND id = ?", key.user, key.id);
       if (there !== undefined) return "exists";
@@ -168,7 +178,6 @@ function adopting(
       insertEntry(connection, doc, { ...stamp, seq: createdSeq + i }, body);
     }
     for (const keyframe of keyframes) insertKeyframe(connection, doc, keyframe);
-    reclaim(connection, doc, head.oldest);
   };
 }
 
