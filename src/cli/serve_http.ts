@@ -53,12 +53,13 @@ export async function serveOverHttp(call: Call): Promise<number> {
           "Nobody is asked who they are: whoever has a handle has the document. Handles are long and always expire.",
       });
     }
-    log.say("info", "listening", { url: server.url.href, access: access.by });
     const stop = () => {
       log.say("info", "stopping");
       void server.close();
     };
+    // Before it says that it listens: whoever waits for that may tell it to stop at once.
     for (const signal of STOP_SIGNALS) Deno.addSignalListener(signal, stop);
+    log.say("info", "listening", { url: server.url.href, access: access.by });
     await server.finished;
     await server.close();
     for (const signal of STOP_SIGNALS) Deno.removeSignalListener(signal, stop);

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { closed, isPassing, replyCode, toBackendError, Unanswered } from "./errors.ts";
+import { closed, isHopeless, isPassing, replyCode, toBackendError, Unanswered } from "./errors.ts";
 import type { Link } from "./link.ts";
 import type { Script } from "./script.ts";
 
@@ -73,6 +73,7 @@ export class Caller {
           continue;
         }
         wasSilent ||= performance.now() - begun >= timeoutMs - 1;
+        if (isHopeless(error)) throw toBackendError(error, mayHaveLanded);
         if (error instanceof Unanswered) mayHaveLanded ||= writes && error.sent;
         else if (!isPassing(error)) throw toBackendError(error, mayHaveLanded);
         else if (replyCode(error) === "READONLY") link.renew(); // a primary that has become a replica

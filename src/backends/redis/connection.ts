@@ -45,6 +45,11 @@ async function load(): Promise<(options: object) => NodeRedis> {
   }
 }
 
+/** Loads the client, which takes its time on a busy machine: before a deadline runs. */
+export async function prepare(): Promise<void> {
+  await (factory ??= load());
+}
+
 /** Connects, or rejects with {@link Unanswered} or the server's refusal. */
 export async function connect(server: Server, timeoutMs: number): Promise<NodeRedis> {
   factory ??= load();

@@ -64,6 +64,15 @@ export function isPassing(error: unknown): boolean {
   return code !== undefined && PASSING.has(code);
 }
 
+const UNPERMITTED = /Requires net access|NotCapable/;
+const UNTRUSTED = /certificate/i;
+
+/** Whether no other attempt could fare better: the way there is closed, and not by an outage. */
+export function isHopeless(error: unknown): boolean {
+  const reasons = reasonsOf(error);
+  return UNPERMITTED.test(reasons) || UNTRUSTED.test(reasons);
+}
+
 /** Wraps what a client threw once. */
 export function toBackendError(error: unknown, outcomeUnknown: boolean): BackendError {
   if (error instanceof BackendError) return error;
@@ -76,10 +85,10 @@ export function toBackendError(error: unknown, outcomeUnknown: boolean): Backend
     return new BackendError(told, { ...options, busy: code === "BUSY" });
   }
   const reasons = reasonsOf(error);
-  if (/Requires net access|NotCapable/.test(reasons)) {
+  if (UNPERMITTED.test(reasons)) {
     return new BackendError("Deno was not given permission to reach Redis (--allow-net=host:port).", options);
   }
-  if (/certificate/i.test(reasons)) {
+  if (UNTRUSTED.test(reasons)) {
     return new BackendError("The certificate of Redis is not trusted: name its CA with ?ca= or caCert.", options);
   }
   return outcomeUnknown

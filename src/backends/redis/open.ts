@@ -8,7 +8,7 @@ import { InvalidInput } from "../../document/errors.ts";
 import { Caller } from "./caller.ts";
 import { check } from "./checks.ts";
 import { Cluster } from "./cluster.ts";
-import { Connection } from "./connection.ts";
+import { Connection, prepare } from "./connection.ts";
 import { type Ears, Listener } from "./ears.ts";
 import { Keys } from "./keys.ts";
 import { HandedIn } from "./link.ts";
@@ -40,6 +40,7 @@ async function byUrl(options: RedisBackendOptions, deadlineMs: number): Promise<
   const address = parseRedisUrl(url);
   const keys = new Keys(checkPrefix(options.prefix ?? address.prefix ?? "mcpstate"));
   const ca = options.caCert ?? (address.caPath === undefined ? undefined : await readCertificates(address.caPath));
+  await prepare().catch(() => {}); // who connects is told
   const servers = address.servers.map((server) => server.tls === undefined ? server : { ...server, tls: { ca } });
   if (address.isCluster) {
     const cluster = new Cluster(servers, connectTimeoutMs);
