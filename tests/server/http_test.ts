@@ -7,9 +7,10 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { openSqliteBackend } from "../../src/backends/sqlite.ts";
 import { MAX_BODY_BYTES } from "../../src/server/http/body.ts";
-import { tokenIdentity } from "../../src/server/identity/tokens.ts";
+import { addToken, tokenIdentity } from "../../src/server/identity/tokens.ts";
 import { localUser } from "../../src/server/identity/local_user.ts";
 import { serveHttp } from "../../src/server/http.ts";
+import { SCOPES } from "../../src/server/scopes.ts";
 import { HandleStore } from "../../src/store/store.ts";
 import { callTool, MODERN_META, type Reach, readCall } from "./http_client.ts";
 import { keepLog, openSite } from "./http_site.ts";
@@ -236,4 +237,63 @@ Deno.test("localUser: what came through a proxy is not this machine's", async ()
       401,
     );
   }
+});
+
+Deno.test("serveHttp: a user who calls too often is told when to come again, and no other user is", async () => {
+  await using site = await openSite({ rate: { perSecond: 0.01, burst: 2 } });
+  const [alice, bob] = [await site.caller("alice"), await site.caller("bob")];
+  for (let call = 0; call < 2; call++) await readCall(await callTool(alice, "state_list", {}));
+  const refused = await callTool(alice, "state_list", {}, { id: 7 });
+  assertEquals([refused.status, Number(refused.headers.get("retry-after")) > 0], [429, true]);
+  const { id, error: { data } } = await refused.json();
+  assertEquals([id, data.code, data.retry_after_ms > 90_000], [7, "rate_limited", true]);
+  await readCall(await callTool(bob, "state_list", {}));
+});
+
+Deno.test("serveHttp: a user has so many calls at once, and each one that ends makes room", async () => {
+  await using site = await openSite({ concurrency: 1 });
+  const [alice, bob] = [await site.caller("alice"), await site.caller("bob")];
+  // A body that has not come to its end keeps its call under way.
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const slow = post(site.url, alice.token, readable);
+  const writer = writable.getWriter();
+  await writer.write(new TextEncoder().encode('{"jsonrpc":"2.0",'));
+  let refused = await callTool(alice, "state_list", {});
+  while (refused.status === 200) {
+    await refused.body?.cancel();
+    refused = await callTool(alice, "state_list", {});
+  }
+  assertEquals([refused.status, (await refused.json()).error.data.code], [429, "rate_limited"]);
+  await readCall(await callTool(bob, "state_list", {}));
+  await writer.write(new TextEncoder().encode('"id":1,"method":"ping"}'));
+  await writer.close();
+  await status(slow);
+  await readCall(await callTool(alice, "state_list", {}));
+});
+
+Deno.test("serveHttp: too many wrong tokens from one address are not looked up, and who was let in stays in", async () => {
+  const store = await HandleStore.fromUrl("sqlite:///:memory:");
+  await using site = await openSite({ identity: tokenIdentity(store, { perSecond: 0.01, burst: 2 }) });
+  const { token } = await addToken(store, { user: "alice", scopes: SCOPES });
+  const alice = { url: site.url, token };
+  await readCall(await callTool(alice, "state_list", {}));
+  const wrong = { url: site.url, token: `${token.slice(0, -1)}${token.endsWith("A") ? "B" : "A"}` };
+  const unlike = { url: site.url, token: "not-one-of-ours" };
+  assertEquals(await status(callTool(unlike, "state_list", {})), 401);
+  for (let miss = 0; miss < 2; miss++) assertEquals(await status(callTool(wrong, "state_list", {})), 401);
+  const refused = await callTool(wrong, "state_list", {});
+  assertEquals([refused.status, (await refused.json()).error.data.code], [429, "rate_limited"]);
+  await readCall(await callTool(alice, "state_list", {}));
+  await store.close();
+});
+
+Deno.test("serveHttp: at debug each call is a line, without a state, a handle or a token", async () => {
+  await using site = await openSite();
+  const alice = await site.caller("alice");
+  const { handle } = await readCall(await callTool(alice, "state_save", { kind: "trip", state: { to: "canary" } }));
+  await readCall(await callTool(alice, "state_load", { handle }));
+  const calls = site.log.lines.filter(({ event }) => event === "call");
+  assertEquals(calls.map(({ level, tool }) => [level, tool]), [["debug", "state_save"], ["debug", "state_load"]]);
+  const text = JSON.stringify(site.log.lines);
+  for (const secret of ["canary", String(handle), String(alice.token)]) assert(!text.includes(secret));
 });

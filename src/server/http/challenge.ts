@@ -5,9 +5,11 @@
  */
 
 import { getOAuthProtectedResourceMetadataUrl, type RequestId } from "@modelcontextprotocol/server";
+import { RateLimited } from "../../document/errors.ts";
 import { IdentityRefused, IdentityUnavailable } from "../identity/identity.ts";
 import { type Scope, SCOPES } from "../scopes.ts";
 import { Refusal } from "./refusal.ts";
+import { limited } from "./within_limits.ts";
 
 /** What is protected, and who lets in. */
 export interface Resource {
@@ -42,6 +44,7 @@ export function toIdentityRefusal(error: unknown, resource: Resource): Refusal {
   if (error instanceof IdentityUnavailable) {
     return new Refusal(503, error.message, { headers: { "retry-after": "5" } });
   }
+  if (error instanceof RateLimited) return limited(error);
   throw error;
 }
 

@@ -98,16 +98,30 @@ export class McpEndpoint {
       throw new Refusal(405, "Only POST is served here: there are no sessions.", { headers: { allow: "POST" } });
     }
     const release = withinLimits(() => this.limits.slots.take(caller.user));
+    const from = performance.now();
     try {
       const body = await readBody(request);
       withinLimits(() => this.limits.calls.take(caller.user, body.messages.length), idOf(body));
       this.#checkScopes(body, caller);
       return body.messages.some(({ method }) => method === LISTEN)
         ? await this.#listen(request, body, caller, release)
-        : afterwards(await this.#answer(request, body, caller), release);
+        : afterwards(await this.#answer(request, body, caller), () => {
+          release();
+          this.#tell(body, performance.now() - from);
+        });
     } catch (error) {
       release();
       throw error;
+    }
+  }
+
+  /** Of tools and methods none but known names: what a caller made up may be a secret. */
+  #tell({ messages }: Body, ms: number): void {
+    if (!this.log.tells("debug")) return;
+    for (const { tool } of messages) {
+      if (TOOLS.some(({ name }) => name === tool)) {
+        this.log.say("debug", "call", { tool, ms: Math.round(ms * 100) / 100 });
+      }
     }
   }
 

@@ -36,6 +36,13 @@ export class RateLimit {
     bucket.tokens -= wanted;
   }
 
+  /** Takes nothing. @throws {RateLimited} if one could not be taken. */
+  check(key: string): void {
+    this.take(key, 0);
+    const { tokens = this.rate.burst } = this.#buckets.get(key) ?? {};
+    if (tokens < 1) throw new RateLimited(Math.ceil((1 - tokens) / this.rate.perSecond * 1000));
+  }
+
   /** How many keys are remembered. */
   get size(): number {
     return this.#buckets.size;

@@ -13,8 +13,12 @@ export function withinLimits<T>(take: () => T, id?: RequestId): T {
   try {
     return take();
   } catch (error) {
-    if (!(error instanceof RateLimited)) throw error;
-    const headers = { "retry-after": String(Math.ceil(error.retryAfterMs / 1000)) };
-    throw new Refusal(429, error.message, { headers, data: error.toPayload() }, id);
+    throw error instanceof RateLimited ? limited(error, id) : error;
   }
+}
+
+/** The answer to a caller who did too much. */
+export function limited(error: RateLimited, id?: RequestId): Refusal {
+  const headers = { "retry-after": String(Math.ceil(error.retryAfterMs / 1000)) };
+  return new Refusal(429, error.message, { headers, data: error.toPayload() }, id);
 }

@@ -14,12 +14,17 @@ import type { Snapshot } from "../../document/snapshot.ts";
 import { checkWriter } from "../../document/checks.ts";
 import type { HandleStore } from "../../store/store.ts";
 import { isScope, type Scope } from "../scopes.ts";
+import { type Rate, RateLimit } from "../http/limits.ts";
+import { networkOf } from "./anonymous.ts";
 import { checkCaller, TOKENS_USER } from "./callers.ts";
 import { bearerToken, type Identity, IdentityRefused, type IdentitySource, IdentityUnavailable } from "./identity.ts";
 import { Recent } from "./recent.ts";
 
 /** How long a revoked token may still be let in by a process that has just seen it. */
 export const REVOKED_WITHIN_MS = 5_000;
+
+/** Wrong tokens from one address, each of which costs a look into the store. */
+const MISSES: Rate = { perSecond: 1, burst: 60 };
 
 const KIND = "token";
 const PREFIX = "mcpstate_";
@@ -106,15 +111,27 @@ export function isOurToken(token: string): boolean {
   return token.startsWith(PREFIX);
 }
 
-/** Lets in who holds a token of the store. */
-export function tokenIdentity(store: HandleStore): IdentitySource {
+/**
+ * Lets in who holds a token of the store. From an address that sent too many wrong ones, `identify` throws `RateLimited`
+ * for every token that was not let in a moment ago.
+ *
+ * @param rate How many wrong ones. By default one a second, 60 at once after a pause.
+ */
+export function tokenIdentity(store: HandleStore, rate: Rate = MISSES): IdentitySource {
   const recent = new Recent<Identity>();
+  const misses = new RateLimit(rate);
   return {
-    async identify({ headers }) {
+    async identify({ headers, address }) {
       const token = bearerToken(headers);
       const known = recent.get(token);
       if (known !== undefined) return known;
-      const identity = await verify(store, token);
+      if (!TOKEN.test(token)) throw refused();
+      const network = networkOf(address);
+      misses.check(network);
+      const identity = await verify(store, token).catch((error) => {
+        if (error instanceof IdentityRefused) misses.take(network);
+        throw error;
+      });
       recent.set(token, identity, Math.min(Date.now() + REVOKED_WITHIN_MS, identity.expiresAt ?? Infinity));
       return identity;
     },
