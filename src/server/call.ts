@@ -8,6 +8,7 @@ import type { ServerContext as RequestContext } from "@modelcontextprotocol/serv
 import { CLIENT_INFO_META_KEY } from "@modelcontextprotocol/server";
 import { isObject } from "../document/json.ts";
 import { checkWriter, checkWriteTurn } from "../document/checks.ts";
+import { CALL_MS } from "./deadline.ts";
 import type { HandleStore } from "../store/store.ts";
 
 /** What tools do with a store. */
@@ -29,6 +30,8 @@ export interface ServerOptions {
   readonly client?: string;
   /** The longest answer, errors included: ASCII characters count once, others twice. Default 32,000, at least 12,000. */
   readonly maxAnswerChars?: number;
+  /** How long a call may take, in milliseconds. Default 30,000. A write that takes longer may still land. */
+  readonly callMs?: number;
 }
 
 /** One call of a tool. */
@@ -38,6 +41,8 @@ export interface Call {
   readonly writer: string;
   /** From the host's `_meta`. */
   readonly turn: number | undefined;
+  /** How long it may take, in milliseconds. */
+  readonly callMs: number;
   /** How much the answer may cost. */
   readonly budget: number;
 }
@@ -57,6 +62,7 @@ export function toCall(store: StateStore, options: ServerOptions, host: Host, re
       meta["mcpstate/writer"] ?? options.writer ?? clientName(host, request) ?? options.client ?? "unknown",
     ),
     turn: checkWriteTurn(meta["mcpstate/turn"] ?? undefined),
+    callMs: options.callMs ?? CALL_MS,
     budget: options.maxAnswerChars ?? DEFAULT_MAX_ANSWER_CHARS,
   };
 }

@@ -9,6 +9,7 @@ import { z } from "zod";
 import { type Answer, success } from "./answers.ts";
 import { parseArguments } from "./arguments.ts";
 import type { Call } from "./call.ts";
+import { inTime } from "./deadline.ts";
 import { failure } from "./failures.ts";
 import { advertised } from "./schemas.ts";
 import type { Scope } from "./scopes.ts";
@@ -60,9 +61,10 @@ export interface Tool {
 /** Makes a tool of its definition. */
 export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition<Input>): Tool {
   const { name, title, description, hints, input, output, maxResultChars } = definition;
+  const scope = hints.readOnly ? "mcpstate:read" : "mcpstate:write";
   return {
     name,
-    scope: hints.readOnly ? "mcpstate:read" : "mcpstate:write",
+    scope,
     takesHandle: "handle" in input.shape,
     advertisement: {
       title,
@@ -80,7 +82,8 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
     },
     async answer(args, toCall, budget) {
       try {
-        return success(await definition.run(parseArguments(input, args), toCall()));
+        const call = toCall();
+        return success(await inTime(definition.run(parseArguments(input, args), call), scope, call.callMs));
       } catch (error) {
         return failure(error, name, budget);
       }
