@@ -4,8 +4,9 @@ import { migrate } from "../../src/admin/migrate.ts";
 import type { Adoption } from "../../src/backends/maintenance.ts";
 import { HandleExpired, HandleNotFound } from "../../src/document/errors.ts";
 import { entryBytes, type PortableEntry } from "../../src/document/journal.ts";
+import { increment } from "../../src/document/ops.ts";
 import { adoption, alice, bob, fill, readings } from "../admin/site.ts";
-import { append, appendAfter, mint } from "./drafts.ts";
+import { append, appendAfter, mint, until } from "./drafts.ts";
 import type { MaintenanceCase } from "./maintenance.ts";
 
 const AT = Date.parse("2026-07-28T09:30:00.123Z");
@@ -140,13 +141,23 @@ export function adoptCases(contract: MaintenanceCase): void {
   contract("adopt: is told to watchers, and counts under the quota", async (kept) => {
     const maintenance = await kept.maintenance();
     const store = await kept.store({ maxHandlesPerUser: 2 });
-    await store.mint("cart", {}, alice);
-    const watch = store.watch("alice", { handle: "notes_1" })[Symbol.asyncIterator]();
-    const first = watch.next();
+    const cart = await store.mint("cart", { n: 0 }, alice);
+    const watch = store.watch("alice")[Symbol.asyncIterator]();
+    let isHeard = false;
+    const first = watch.next().then(() => isHeard = true);
+    await until(async () => {
+      await store.patch(cart, [increment("n", 1)], alice);
+      return isHeard;
+    }, "the watch has begun");
+    await first;
     await maintenance.adopt({ ...alice, id: "notes_1" }, journal("notes_1", ["a", "b", "c"]));
-    const events = [await first, await watch.next(), await watch.next()].map(({ value }) => value);
+    const events: (readonly unknown[])[] = [];
+    while (events.length < 3) {
+      const { value } = await watch.next();
+      if (value.handle === "notes_1") events.push([value.type, value.version, value.writer]);
+    }
     await watch.return?.();
-    assertEquals(events.map(({ type, version, writer }) => [type, version, writer]), [
+    assertEquals(events, [
       ["change", 1, "laptop"],
       ["change", 2, "laptop"],
       ["change", 3, "laptop"],
