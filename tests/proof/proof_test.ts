@@ -11,9 +11,6 @@ import { hunt } from "./simulate.ts";
 import type { SiteName } from "./sites.ts";
 import { loadModules, type SubjectName } from "./subjects.ts";
 
-/** A process that was killed leaves its timers; a simulated one leaves them in this process. */
-const leaving = { sanitizeOps: false, sanitizeResources: false };
-
 const modules = await loadModules(new URL("../../src", import.meta.url).href);
 
 /** Another one with every run; the failure's seed and path have it again. */
@@ -30,7 +27,6 @@ for (const [name, runs, failover] of SIMULATIONS) {
     `store over ${name}${
       failover ? ", failing over" : ""
     }: whatever order things happen in, one journal explains all answers`,
-    leaving,
     async () => {
       const { failure, operations } = await hunt(name, modules, {
         // A listener that stands at an end which a failover undid, and which came about anew, is not told of the gap yet.
@@ -47,7 +43,6 @@ for (const [name, runs, failover] of SIMULATIONS) {
 for (const name of ["sqlite", "redis", "kv"] satisfies SiteName[]) {
   Deno.test(
     `store over ${name}: of several processes that are killed and hindered, one journal explains all answers`,
-    leaving,
     async () => {
       const { anomalies, operations, events } = await campaign(name, {
         seed,
@@ -64,7 +59,6 @@ for (const name of ["sqlite", "redis", "kv"] satisfies SiteName[]) {
 
 Deno.test(
   "planted bugs: some of them, quickly found, are caught, and all of them can be planted",
-  leaving,
   async () => {
     for (const bug of BUGS) {
       const { report } = await plant(bug, 1, bug.isQuick ? 200 : 0);

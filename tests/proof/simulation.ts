@@ -105,7 +105,7 @@ class Process {
 
 /** Runs a plan. */
 export async function simulate(plan: Plan, subject: Subject): Promise<Run> {
-  const world = new World(plan.schedule);
+  using world = new World(plan.schedule);
   const chance = randomOf(~plan.schedule);
   const operations: Operation[] = [];
   const handles: string[] = [];

@@ -33,8 +33,8 @@ export type Mishap = "lose" | "double";
 /** Loses a message on its way: whoever sent it cannot know. */
 export type Lost = () => unknown;
 
-/** The times at which everything happens. */
-export class World {
+/** The times at which everything happens, from its making until it is disposed of: nobody meets the real ones meanwhile. */
+export class World implements Disposable {
   /** Which step this is: the clock of histories. */
   step = 0;
   /** Milliseconds that have passed. */
@@ -45,9 +45,15 @@ export class World {
   #nextTimer = 1;
   readonly #dead = new Set<string>();
   #mishap: Mishap | undefined;
+  readonly #putBack: () => void;
 
   constructor(seed: number) {
     this.#random = randomOf(seed);
+    this.#putBack = this.#takeOver();
+  }
+
+  [Symbol.dispose](): void {
+    this.#putBack();
   }
 
   /** Carries a request to a server and its reply back. Each way is a step, and either can be lost. */
@@ -88,23 +94,18 @@ export class World {
 
   /** Lets things happen until `isOver`, or nothing can. `before` is called before each step. Answers whether it is over. */
   async run(isOver: () => boolean, mostSteps: number, before: () => Mishap | undefined): Promise<boolean> {
-    const restore = this.#takeOver();
-    try {
-      for (const end = this.step + mostSteps; this.step < end; this.step++) {
-        await new Promise((resolve) => setImmediate(resolve));
-        if (isOver()) return true;
-        this.#mishap = before();
-        this.time++;
-        if (this.#events.length === 0 || this.#random() < 0.005) this.#ring();
-        if (this.#events.length === 0) continue;
-        const [event] = this.#events.splice(Math.floor(this.#random() * this.#events.length), 1);
-        if (this.#mishap === "lose" && event.lose !== undefined) event.lose();
-        else await event.happen();
-      }
-      return false;
-    } finally {
-      restore();
+    for (const end = this.step + mostSteps; this.step < end; this.step++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (isOver()) return true;
+      this.#mishap = before();
+      this.time++;
+      if (this.#events.length === 0 || this.#random() < 0.005) this.#ring();
+      if (this.#events.length === 0) continue;
+      const [event] = this.#events.splice(Math.floor(this.#random() * this.#events.length), 1);
+      if (this.#mishap === "lose" && event.lose !== undefined) event.lose();
+      else await event.happen();
     }
+    return false;
   }
 
   /** Lets the next timer go off. */
