@@ -18,7 +18,7 @@
  * @module
  */
 
-export { HandleStore, type OfKind } from "./src/store/store.ts";
+export { HandleStore } from "./src/store/store.ts";
 export { DEFAULT_URL, openBackend, type OpenOptions } from "./src/backends/open.ts";
 export type { Backend } from "./src/backends/backend.ts";
 export type {
@@ -27,6 +27,7 @@ export type {
   HandleStoreOptions,
   ListOptions,
   MintOptions,
+  OfKind,
   RestoreOptions,
   Retention,
   RevokeOptions,

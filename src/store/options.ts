@@ -126,6 +126,12 @@ export interface RestoreOptions extends WriteOptions {
   readonly expectVersion: number;
 }
 
+/** What the typed view of a kind adds: the kind that the handle must be of. */
+export interface OfKind {
+  /** Refuse a handle of another kind. */
+  readonly kind?: string;
+}
+
 /** Options of `touch`. */
 export interface TouchOptions extends UserOptions {
   /** A new time to live from now, in days; `null` for ever. Default: the last one again, or, with `turn`, as it was. */

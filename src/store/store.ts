@@ -6,32 +6,19 @@
 
 import type { Backend, DocumentKey } from "../backends/backend.ts";
 import { openBackend } from "../backends/open.ts";
-import { InternalError, InvalidInput } from "../document/errors.ts";
-import type { JsonObject } from "../document/json.ts";
-import { parseOps } from "../document/parse_ops.ts";
 import type { PatchOperation } from "../document/ops.ts";
 import type { Snapshot } from "../document/snapshot.ts";
 import { FoldCache } from "./cache.ts";
 import { type ChangePage, readChanges } from "./changes.ts";
-import {
-  checkHandle,
-  checkInteger,
-  checkKind,
-  checkRequestId,
-  checkTitle,
-  checkTtlChange,
-  checkUser,
-  checkWriter,
-  checkWriteTurn,
-} from "../document/checks.ts";
-import { create, drawn } from "./create.ts";
-import { holdToKind, type StandardSchema, type TypedKind, typedKind } from "./kind.ts";
+import { checkHandle, checkUser, checkWriter } from "../document/checks.ts";
+import { type StandardSchema, type TypedKind, typedKind } from "./kind.ts";
 import {
   type ChangesOptions,
   type GetOptions,
   type HandleStoreOptions,
   type ListOptions,
   type MintOptions,
+  type OfKind,
   requireOptions,
   type RestoreOptions,
   type RevokeOptions,
@@ -42,27 +29,19 @@ import {
   type WriteOptions,
 } from "./options.ts";
 import { type HandlePage, readPage } from "./pages.ts";
-import { type Planner, planPatch, planRestore, planSave } from "./plans.ts";
 import { Reader } from "./reader.ts";
-import { toRequest } from "./requests.ts";
 import { revoke, type Revoked } from "./revoke.ts";
 import { toSnapshot } from "./snapshots.ts";
 import { sweep } from "./sweep.ts";
 import { touch } from "./touch.ts";
-import { firstState, type KeyChange, planUpdate, type UpdateOptions, writeOrMake } from "./update.ts";
+import type { KeyChange, UpdateOptions } from "./update.ts";
 import { type HandleView, readView } from "./view.ts";
 import { toWant } from "./want.ts";
 import { type Watch, type WatchOptions, watchUser } from "./watch.ts";
-import { Writer } from "./writer.ts";
+import { Writes } from "./writes.ts";
 
 /** At least 128 bits, where the handle is all that protects a document. */
 const UNOWNED_HANDLE_LENGTH = 26;
-
-/** What the typed view of a kind adds: the kind that the handle must be of. */
-export interface OfKind {
-  /** Refuse a handle of another kind. */
-  readonly kind?: string;
-}
 
 /**
  * Documents behind handles, each with its whole past. One store can serve any number of users and calls at once.
@@ -82,9 +61,8 @@ export class HandleStore implements AsyncDisposable {
   readonly #backend: Backend;
   readonly #settings: Settings;
   readonly #reader: Reader;
-  readonly #writer: Writer;
+  readonly #writes: Writes;
   readonly #closing = new AbortController();
-  readonly #schemas = new Map<string, StandardSchema>();
 
   /** A store on a backend that was opened already; closing the store closes the backend. */
   constructor(backend: Backend, options: HandleStoreOptions = {}) {
@@ -92,7 +70,7 @@ export class HandleStore implements AsyncDisposable {
     this.#settings = toSettings(options);
     checkWriter(this.#settings.writer);
     this.#reader = new Reader(backend, new FoldCache(this.#settings.cacheBytes));
-    this.#writer = new Writer(this.#reader, this.#settings);
+    this.#writes = new Writes(this.#reader, this.#settings);
   }
 
   /**
@@ -123,7 +101,7 @@ export class HandleStore implements AsyncDisposable {
   async create(kind: string, state: unknown, options: MintOptions): Promise<Snapshot> {
     requireOptions(options);
     const user = checkUser(options.user);
-    return await this.#create(kind, state, options, this.#settings.handleLength, () => user);
+    return await this.#writes.make(kind, state, options, this.#settings.handleLength, () => user);
   }
 
   /**
@@ -136,7 +114,7 @@ export class HandleStore implements AsyncDisposable {
     options: Omit<MintOptions, "user">,
     userOf: (handle: string) => string,
   ): Promise<Snapshot> {
-    return await this.#create(kind, state, options, UNOWNED_HANDLE_LENGTH, userOf);
+    return await this.#writes.make(kind, state, options, UNOWNED_HANDLE_LENGTH, userOf);
   }
 
   /**
@@ -163,25 +141,7 @@ export class HandleStore implements AsyncDisposable {
    * @throws {StaleWrite} with the current state, what was written since and, for a merge, what clashes.
    */
   async save(handle: string, state: unknown, options: SaveOptions & OfKind): Promise<Snapshot> {
-    const key = this.#key(handle, options);
-    const expected = checkInteger("expect_version", options.expectVersion, 1);
-    const onConflict = options.onConflict ?? "fail";
-    if (onConflict !== "fail" && onConflict !== "merge") {
-      throw new InvalidInput("on_conflict", 'on_conflict must be "fail" or "merge".');
-    }
-    const ttlDays = checkTtlChange(options.ttlDays);
-    const title = checkTitle(options.title);
-    const { plan, state: admitted } = planSave(this.#reader, key, state, expected, onConflict);
-    const args = {
-      handle,
-      state: admitted,
-      expected,
-      onConflict,
-      ttlDays: ttlDays ?? null,
-      keep: ttlDays === undefined,
-      title: title ?? null,
-    };
-    return await this.#write(key, "save", args, plan, options, { ttlDays, title });
+    return await this.#writes.save(this.#key(handle, options), state, options);
   }
 
   /**
@@ -191,15 +151,7 @@ export class HandleStore implements AsyncDisposable {
    * @throws {PatchError} naming the operation, its path and the reason.
    */
   async patch(handle: string, ops: readonly PatchOperation[], options: WriteOptions & OfKind): Promise<Snapshot> {
-    const key = this.#key(handle, options);
-    const parsed = parseOps(ops);
-    return await this.#write(
-      key,
-      "patch",
-      { handle, ops: parsed.map((op) => ({ ...op })) },
-      planPatch(parsed),
-      options,
-    );
+    return await this.#writes.patch(this.#key(handle, options), ops, options);
   }
 
   /**
@@ -208,11 +160,7 @@ export class HandleStore implements AsyncDisposable {
    * @throws {StaleWrite} if `expectVersion` is not current, `VersionNotFound` or `VersionPruned` for `version`.
    */
   async restore(handle: string, version: number, options: RestoreOptions & OfKind): Promise<Snapshot> {
-    const key = this.#key(handle, options);
-    const old = checkInteger("version", version, 1);
-    const expected = checkInteger("expect_version", options.expectVersion, 1);
-    const plan = planRestore(this.#reader, key, old, expected);
-    return await this.#write(key, "restore", { handle, version: old, expected }, plan, options);
+    return await this.#writes.restore(this.#key(handle, options), version, options);
   }
 
   /**
@@ -222,23 +170,7 @@ export class HandleStore implements AsyncDisposable {
    * @throws {StateTooLarge} beyond `maxStateBytes`, {@link QuotaExceeded} beyond `maxHandlesPerUser`, and what `change` throws.
    */
   async update(handle: string, change: KeyChange, options: UpdateOptions): Promise<Snapshot> {
-    const key = this.#key(handle, options);
-    const { create: kind } = options;
-    const ttlDays = checkTtlChange(options.ttlDays);
-    const args = { handle, args: options.args ?? null };
-    const plan = planUpdate(change, checkWriteTurn(options.turn));
-    const write = () => this.#write(key, "update", args, plan, { ...options, kind }, { ttlDays });
-    if (kind === undefined) return await write();
-    return await writeOrMake(write, async () => {
-      const document = {
-        kind,
-        state: firstState(change, options.turn),
-        options: { ...options, ttlDays: ttlDays ?? undefined },
-        schema: this.#schemas.get(kind),
-        request: toRequest(checkRequestId(options.requestId), "update", args),
-      };
-      return await create(this.#reader, this.#settings, document, () => [key]);
-    });
+    return await this.#writes.update(this.#key(handle, options), change, options);
   }
 
   /** Renews, sets or clears the time to live, or advances the turn. No version, no entry, and `updatedAt` stays. */
@@ -294,10 +226,7 @@ export class HandleStore implements AsyncDisposable {
    * @throws {TypeError} if the kind has another schema in this store already.
    */
   kind<State>(name: string, schema: StandardSchema<State>): TypedKind<State> {
-    checkKind(name);
-    const known = this.#schemas.get(name);
-    if (known !== undefined && known !== schema) throw new TypeError(`the kind ${name} has another schema already`);
-    this.#schemas.set(name, schema);
+    this.#writes.hold(name, schema);
     return typedKind(this, name);
   }
 
@@ -316,35 +245,5 @@ export class HandleStore implements AsyncDisposable {
   #key(handle: unknown, options: { readonly user: string }): DocumentKey {
     requireOptions(options);
     return { user: checkUser(options.user), id: checkHandle(handle) };
-  }
-
-  async #create(
-    kind: string,
-    state: unknown,
-    options: Omit<MintOptions, "user">,
-    handleLength: number,
-    userOf: (handle: string) => string,
-  ): Promise<Snapshot> {
-    const document = { kind, state, options, schema: this.#schemas.get(kind) };
-    const made = await create(this.#reader, this.#settings, document, drawn(checkKind(kind), handleLength, userOf));
-    if (made === undefined) throw new InternalError({ cause: new Error("no free handle was drawn") });
-    return made;
-  }
-
-  #write(
-    key: DocumentKey,
-    operation: string,
-    args: JsonObject,
-    plan: Planner,
-    options: WriteOptions & OfKind,
-    extra: { readonly ttlDays?: number | null; readonly title?: string } = {},
-  ): Promise<Snapshot> {
-    return this.#writer.write(key, {
-      plan: holdToKind(plan, options.kind, this.#schemas),
-      writer: options.writer === undefined ? this.#settings.writer : checkWriter(options.writer),
-      turn: checkWriteTurn(options.turn),
-      request: toRequest(checkRequestId(options.requestId), operation, args),
-      ...extra,
-    });
   }
 }
