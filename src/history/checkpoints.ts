@@ -15,7 +15,7 @@ import { type Branch, findEnd, followBranch, type TurnHints } from "./checkpoint
 import type { CheckpointConfig, CheckpointSource, CheckpointTuple } from "./checkpoint_source.ts";
 import { lastTurnNamed, readSession, type SessionReducer } from "./checkpoint_state.ts";
 import { isEvicted, mergeToolState, type SessionState } from "./entry.ts";
-import { Lru } from "./lru.ts";
+import { Lru } from "../document/lru.ts";
 import { countHumanMessages } from "./messages.ts";
 import type { Snapshots, ThreadHistory, TurnRange } from "./port.ts";
 

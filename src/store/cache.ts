@@ -9,6 +9,7 @@
 
 import type { DocumentKey, Head } from "../backends/backend.ts";
 import type { Folded, Stamp } from "../document/journal.ts";
+import { Lru } from "../document/lru.ts";
 
 /** A version of a document, folded, with its stamp. */
 export interface Version {
@@ -28,30 +29,22 @@ const PARSED = 2;
 
 /** The cache of one store. */
 export class FoldCache {
-  /** In the order of use: the first is the least recently used. */
-  readonly #entries = new Map<string, { readonly value: Version; readonly cost: number }>();
-  readonly #maxBytes: number;
-  #bytes = 0;
+  readonly #versions: Lru<Version>;
 
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** Roughly how many bytes are held. */
-  get bytes(): number {
-    return this.#bytes;
+    this.#versions = new Lru(maxBytes);
   }
 
   /** The newest version that was seen of a document. */
   current(key: DocumentKey): Current | undefined {
-    const value = this.#use(name(key));
+    const value = this.#versions.get(name(key));
     return value !== undefined && "head" in value ? value as Current : undefined;
   }
 
   /** An older version. */
   version(key: DocumentKey, version: number): Version | undefined {
     const current = this.current(key);
-    return current?.folded.version === version ? current : this.#use(name(key, version));
+    return current?.folded.version === version ? current : this.#versions.get(name(key, version));
   }
 
   /** Keeps the newest version, in the place of the one before. */
@@ -66,40 +59,16 @@ export class FoldCache {
 
   /** Forgets the newest version of a document that is gone. */
   delete(key: DocumentKey): void {
-    this.#remove(name(key));
+    this.#versions.delete(name(key));
   }
 
   /** Forgets everything. */
   clear(): void {
-    this.#entries.clear();
-    this.#bytes = 0;
-  }
-
-  #use(entryName: string): Version | undefined {
-    const entry = this.#entries.get(entryName);
-    if (entry === undefined) return undefined;
-    this.#entries.delete(entryName);
-    this.#entries.set(entryName, entry);
-    return entry.value;
+    this.#versions.clear();
   }
 
   #set(entryName: string, value: Version): void {
-    this.#remove(entryName);
-    const cost = OVERHEAD + PARSED * value.folded.bytes;
-    if (cost > this.#maxBytes) return;
-    this.#entries.set(entryName, { value, cost });
-    this.#bytes += cost;
-    for (const [oldest] of this.#entries) {
-      if (this.#bytes <= this.#maxBytes) break;
-      this.#remove(oldest);
-    }
-  }
-
-  #remove(entryName: string): void {
-    const entry = this.#entries.get(entryName);
-    if (entry === undefined) return;
-    this.#bytes -= entry.cost;
-    this.#entries.delete(entryName);
+    this.#versions.set(entryName, value, OVERHEAD + PARSED * value.folded.bytes);
   }
 }
 

@@ -14,11 +14,7 @@ export class Lru<T> {
     this.#maxCost = maxCost;
   }
 
-  /** How much all that is kept costs. */
-  get cost(): number {
-    return this.#cost;
-  }
-
+  /** What is kept under a key; it counts as used. */
   get(key: string): T | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -27,6 +23,7 @@ export class Lru<T> {
     return entry.value;
   }
 
+  /** Keeps a value, in the place of the one before; one that costs more than all may is not kept. */
   set(key: string, value: T, cost: number): void {
     this.delete(key);
     if (cost > this.#maxCost) return;
@@ -36,6 +33,12 @@ export class Lru<T> {
       if (this.#cost <= this.#maxCost) break;
       this.delete(oldest);
     }
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#entries.clear();
+    this.#cost = 0;
   }
 
   delete(key: string): void {
