@@ -18,7 +18,7 @@ interface Room {
 const ROOMS: Readonly<Record<string, Room>> = {
   document: { files: /^src\/document\/[a-z_]+\.ts$/, ours: ["document"], others: [] },
   port: {
-    files: /^src\/backends\/(backend|records|heads|maintenance|file_url)\.ts$/,
+    files: /^src\/backends\/(backend|records|heads|maintenance|parts|file_url)\.ts$/,
     ours: ["document", "port"],
     others: [],
   },

@@ -64,6 +64,9 @@ export interface Fault {
   readonly problem: string;
 }
 
+/** How many records an iteration fetches at a time; of entries and keyframes each may be as large as a state. */
+export const PAGES = { heads: 100, bodies: 16, turns: 500 } as const;
+
 /** Reads a store whole, and takes whole journals in. */
 export interface Maintenance extends AsyncDisposable {
   /** Every user that has documents or tombstones, in some fixed order. */

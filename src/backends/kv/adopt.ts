@@ -11,6 +11,7 @@
 import { BackendError } from "../../document/errors.ts";
 import { type Relaid, relay } from "../../document/relay.ts";
 import type { Adoption, PortableHead, PortableTombstone } from "../maintenance.ts";
+import { inParts } from "../parts.ts";
 import { type DocumentKey, type Head, TOMBSTONE_MS } from "../records.ts";
 import { abandon, toParts } from "./bodies.ts";
 import type { Connection, Mutation } from "./connection.ts";
@@ -73,7 +74,7 @@ async function adoptLarge(
     connection,
     key.user,
     journal,
-    toCommits(toMutations(connection, journal, relaid, seq)),
+    inParts(toMutations(connection, journal, relaid, seq), sizeOf, { size: COMMIT_BYTES, items: COMMIT_RECORDS }),
   );
   if (ahead === undefined) return "late";
   let answer: "adopted" | "exists" | "late" = "late";
@@ -217,27 +218,12 @@ function* toMutations(connection: Connection, journal: string, relaid: Relaid, s
   }
 }
 
-/** What goes into a commit each. */
-function toCommits(mutations: Iterable<Mutation>): Mutation[][] {
-  const commits: Mutation[][] = [[]];
-  let bytes = 0;
-  for (const mutation of mutations) {
-    let commit = commits[commits.length - 1];
-    const size = RECORD_BYTES + sizeOf(mutation);
-    if (commit.length > 0 && (bytes + size > COMMIT_BYTES || commit.length === COMMIT_RECORDS)) {
-      commits.push(commit = []);
-      bytes = 0;
-    }
-    commit.push(mutation);
-    bytes += size;
-  }
-  return commits;
+function sizeOf(mutation: Mutation): number {
+  return RECORD_BYTES + ("value" in mutation ? bodyBytes(mutation.value) : 0);
 }
 
-function sizeOf(mutation: Mutation): number {
-  if (!("value" in mutation)) return 0;
-  const { value } = mutation;
+function bodyBytes(value: unknown): number {
   if (value instanceof Uint8Array) return value.length;
-  const isRecord = typeof value === "object" && value !== null && "body" in value && value.body instanceof Uint8Array;
-  return isRecord ? (value.body as Uint8Array).length : 0;
+  if (typeof value !== "object" || value === null || !("body" in value)) return 0;
+  return value.body instanceof Uint8Array ? value.body.length : 0;
 }

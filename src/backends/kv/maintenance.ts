@@ -6,14 +6,15 @@
 
 import { BackendError } from "../../document/errors.ts";
 import type { Entry, Keyframe } from "../../document/journal.ts";
-import type {
-  Adoption,
-  DocumentRecord,
-  Fault,
-  Maintenance,
-  PortableTombstone,
-  TurnEnd,
-  Unreadable,
+import {
+  type Adoption,
+  type DocumentRecord,
+  type Fault,
+  type Maintenance,
+  PAGES,
+  type PortableTombstone,
+  type TurnEnd,
+  type Unreadable,
 } from "../maintenance.ts";
 import type { DocumentKey } from "../records.ts";
 import { adoptDocument } from "./adopt.ts";
@@ -24,13 +25,6 @@ import { findFaults } from "./faults.ts";
 import { type KvBackendOptions, openDatabase } from "./open.ts";
 import { number, type StoredText, toDocument, toEntry, toKeyframe, toLeftover } from "./values.ts";
 import { userNames, walk } from "./walk.ts";
-
-/** How many heads are fetched at a time. */
-const HEADS = 100;
-/** How many entries or keyframes are fetched at a time; each may be as large as a state. */
-const BODIES = 16;
-/** How many turns are fetched at a time. */
-const TURNS = 500;
 
 /**
  * Opens a Deno KV database for maintenance. Its file is made if it is missing, as a backend would.
@@ -53,7 +47,7 @@ class KvMaintenance implements Maintenance {
   }
 
   async *documents(user: string): AsyncGenerator<DocumentRecord> {
-    for await (const { value } of walk(this.#connection, this.#connection.keys.list(user), HEADS)) {
+    for await (const { value } of walk(this.#connection, this.#connection.keys.list(user), PAGES.heads)) {
       yield toRecord(value);
     }
   }
@@ -76,7 +70,7 @@ class KvMaintenance implements Maintenance {
   async *turns(key: DocumentKey): AsyncGenerator<TurnEnd | Unreadable> {
     const found = await this.#journalOf(key);
     if (found === undefined) return;
-    for await (const row of walk(this.#connection, this.#connection.keys.turns(found.journal), TURNS)) {
+    for await (const row of walk(this.#connection, this.#connection.keys.turns(found.journal), PAGES.turns)) {
       const turn = row.key[row.key.length - 1];
       const end = readable(() => ({
         turn: number({ turn }, "turn"),
@@ -117,7 +111,7 @@ class KvMaintenance implements Maintenance {
   ): AsyncGenerator<Omit<S, "body"> & { readonly body: string } | Unreadable> {
     const found = await this.#journalOf(key);
     if (found === undefined) return;
-    for await (const row of walk(this.#connection, place(found.journal), BODIES, found.from)) {
+    for await (const row of walk(this.#connection, place(found.journal), PAGES.bodies, found.from)) {
       const place = row.key[row.key.length - 1];
       const version = typeof place === "number" ? place : undefined;
       const stored = readable(() => parse(row.value), version);

@@ -7,6 +7,7 @@
 import { BackendError } from "../../document/errors.ts";
 import { type Relaid, relay } from "../../document/relay.ts";
 import type { Adoption, PortableTombstone } from "../maintenance.ts";
+import { inParts } from "../parts.ts";
 import type { DocumentKey } from "../records.ts";
 import { ADOPT, ADOPT_TOMBSTONE, STAGE } from "./adopt_scripts.ts";
 import { toHeadFields } from "./arguments.ts";
@@ -15,10 +16,8 @@ import { damaged } from "./errors.ts";
 import type { Keys } from "./keys.ts";
 import { list } from "./records.ts";
 
-/** About how many characters one call brings, so that the server is free for others in between. */
-const PART_CHARACTERS = 1024 * 1024;
-/** How many items one call brings. */
-const PART_ITEMS = 500;
+/** About how many characters, and how many items, one call brings, so that the server is free for others in between. */
+const PART_LIMITS = { size: 1024 * 1024, items: 500 };
 /** How far the sequence numbers of what is staged leap ahead at first. */
 const LEAP = 1_000;
 /** How often it begins anew because another has taken the stage, or others have written too much meanwhile. */
@@ -40,7 +39,7 @@ export async function adopt(caller: Caller, keys: Keys, key: DocumentKey, what: 
     base,
     id: key.id,
   });
-  const parts = toParts(toItems(relaid));
+  const parts = inParts(toItems(relaid), (item) => item[item.length - 1].length, PART_LIMITS);
   const isStaged = parts.length > 1;
   for (let attempt = 1;; attempt++) {
     const name = crypto.randomUUID();
@@ -119,22 +118,6 @@ function* toItems({ entries, keyframes }: Relaid): Generator<Item> {
     const keyframe = keyframes[next++];
     yield [`${version}-1`, keyframe.writeId, String(keyframe.bytes), "", "", "", keyframe.body];
   }
-}
-
-function toParts(items: Iterable<Item>): Item[][] {
-  const parts: Item[][] = [[]];
-  let characters = 0;
-  for (const item of items) {
-    const { length } = item[item.length - 1];
-    let part = parts[parts.length - 1];
-    if (part.length > 0 && (characters + length > PART_CHARACTERS || part.length === PART_ITEMS)) {
-      parts.push(part = []);
-      characters = 0;
-    }
-    part.push(item);
-    characters += length;
-  }
-  return parts;
 }
 
 function toOutcome(reply: unknown): "adopted" | "exists" | "taken" {

@@ -8,14 +8,15 @@
 
 import { BackendError } from "../../document/errors.ts";
 import type { Entry, Keyframe } from "../../document/journal.ts";
-import type {
-  Adoption,
-  DocumentRecord,
-  Fault,
-  Maintenance,
-  PortableTombstone,
-  TurnEnd,
-  Unreadable,
+import {
+  type Adoption,
+  type DocumentRecord,
+  type Fault,
+  type Maintenance,
+  PAGES,
+  type PortableTombstone,
+  type TurnEnd,
+  type Unreadable,
 } from "../maintenance.ts";
 import type { DocumentKey } from "../records.ts";
 import { adopt } from "./adopt.ts";
@@ -29,13 +30,6 @@ import { DOCUMENT } from "./read_scripts.ts";
 import { list, number, readable, text, toEntry, toRecord } from "./records.ts";
 import { scan } from "./scan.ts";
 import { Users } from "./users.ts";
-
-/** How many heads are fetched at a time. */
-const HEADS = 100;
-/** How many entries or keyframes are fetched at a time; each may be as large as a state. */
-const BODIES = 16;
-/** How many turns are fetched at a time. */
-const TURNS = 500;
 
 /**
  * Opens a Redis for maintenance, under the checks of {@link openRedisBackend}.
@@ -89,7 +83,7 @@ class RedisMaintenance implements Maintenance {
 
   async *entries(key: DocumentKey): AsyncGenerator<Entry | Unreadable> {
     const [, journal] = this.#keys.document(key);
-    for await (const item of this.#range(["XRANGE", journal], ["+", "COUNT", String(BODIES)], BODIES)) {
+    for await (const item of this.#range(["XRANGE", journal], ["+", "COUNT", String(PAGES.bodies)], PAGES.bodies)) {
       if ("unreadable" in item) yield item;
       else yield readable(() => toEntry(item.reply), versionOf(item.reply));
     }
@@ -98,7 +92,7 @@ class RedisMaintenance implements Maintenance {
   async *keyframes(key: DocumentKey): AsyncGenerator<Keyframe | Unreadable> {
     const [, , frames, states] = this.#keys.document(key);
     for (let after = "-inf";;) {
-      const page = await this.#ask(["ZRANGEBYSCORE", frames, after, "+inf", "LIMIT", "0", String(BODIES)]);
+      const page = await this.#ask(["ZRANGEBYSCORE", frames, after, "+inf", "LIMIT", "0", String(PAGES.bodies)]);
       if ("unreadable" in page) return yield page;
       const rows = list(page.reply).map(text);
       if (rows.length === 0) return;
@@ -113,13 +107,22 @@ class RedisMaintenance implements Maintenance {
   async *turns(key: DocumentKey): AsyncGenerator<TurnEnd | Unreadable> {
     const [, , , , turns] = this.#keys.document(key);
     for (let after = "-inf";;) {
-      const page = await this.#ask(["ZRANGEBYSCORE", turns, after, "+inf", "WITHSCORES", "LIMIT", "0", String(TURNS)]);
+      const page = await this.#ask([
+        "ZRANGEBYSCORE",
+        turns,
+        after,
+        "+inf",
+        "WITHSCORES",
+        "LIMIT",
+        "0",
+        String(PAGES.turns),
+      ]);
       if ("unreadable" in page) return yield page;
       const rows = list(page.reply).map(text);
       for (let i = 0; i < rows.length; i += 2) {
         yield readable(() => ({ turn: number(rows[i + 1]), version: number(rows[i]) }));
       }
-      if (rows.length < 2 * TURNS) return;
+      if (rows.length < 2 * PAGES.turns) return;
       after = `(${rows[rows.length - 1]}`;
     }
   }
@@ -141,19 +144,19 @@ class RedisMaintenance implements Maintenance {
   /** Documents from a place on; one by one where a key among them is of another type. */
   async #page(user: string, from: number): Promise<{ records: readonly DocumentRecord[]; next?: number }> {
     try {
-      return await this.#users.page(user, "up", from, HEADS);
+      return await this.#users.page(user, "up", from, PAGES.heads);
     } catch (error) {
       toForeign(error);
     }
     const [, documents] = this.#keys.user(user);
-    const command = ["ZRANGEBYSCORE", documents, `(${from}`, "+inf", "WITHSCORES", "LIMIT", "0", String(HEADS)];
+    const command = ["ZRANGEBYSCORE", documents, `(${from}`, "+inf", "WITHSCORES", "LIMIT", "0", String(PAGES.heads)];
     const rows = list(await this.#caller.ask(command, documents)).map(text);
     const records: DocumentRecord[] = [];
     for (let i = 0; i < rows.length; i += 2) {
       const record = await this.document({ user, id: rows[i] });
       if (record !== undefined) records.push(record);
     }
-    return { records, ...(rows.length < 2 * HEADS ? {} : { next: number(rows[rows.length - 1]) }) };
+    return { records, ...(rows.length < 2 * PAGES.heads ? {} : { next: number(rows[rows.length - 1]) }) };
   }
 
   /** The items of a stream, some at a time. */

@@ -6,15 +6,16 @@
 
 import type { Entry, Keyframe } from "../../document/journal.ts";
 import { type Relaid, relay } from "../../document/relay.ts";
-import type {
-  Adoption,
-  DocumentRecord,
-  Fault,
-  Maintenance,
-  PortableHead,
-  PortableTombstone,
-  TurnEnd,
-  Unreadable,
+import {
+  type Adoption,
+  type DocumentRecord,
+  type Fault,
+  type Maintenance,
+  PAGES,
+  type PortableHead,
+  type PortableTombstone,
+  type TurnEnd,
+  type Unreadable,
 } from "../maintenance.ts";
 import { type DocumentKey, TOMBSTONE_MS } from "../records.ts";
 import type { Connection, SqliteRow, SqliteValue } from "./driver.ts";
@@ -22,13 +23,6 @@ import { findFaults } from "./faults.ts";
 import { openDatabase, type SqliteBackendOptions } from "./open.ts";
 import { DamagedRow, number, STAMP_COLUMNS, text, toDocument, toEntry, toKeyframe } from "./rows.ts";
 import { insertEntry, insertHead, insertKeyframe, takeSeq } from "./write.ts";
-
-/** How many heads are fetched at a time. */
-const HEADS = 100;
-/** How many entries or keyframes are fetched at a time; each may be as large as a state. */
-const BODIES = 16;
-/** How many turns are fetched at a time. */
-const TURNS = 500;
 
 /**
  * Opens a SQLite database for maintenance. Its file is made if it is missing, as a backend would.
@@ -61,7 +55,7 @@ class SqliteMaintenance implements Maintenance {
 
   async *documents(user: string): AsyncGenerator<DocumentRecord> {
     const page = "SELECT * FROM mcpstate_document WHERE user = ? AND (seq, doc) > (?, ?) ORDER BY seq, doc";
-    const rows = this.#pages(page, HEADS, [user], ["seq", "doc"]);
+    const rows = this.#pages(page, PAGES.heads, [user], ["seq", "doc"]);
     for await (const row of rows) yield toRecord(row);
   }
 
@@ -72,21 +66,21 @@ class SqliteMaintenance implements Maintenance {
 
   async *entries(key: DocumentKey): AsyncGenerator<Entry | Unreadable> {
     const page = `SELECT ${STAMP_COLUMNS}, body FROM mcpstate_entry WHERE doc = ? AND version > ? ORDER BY version`;
-    for await (const row of this.#pages(page, BODIES, await this.#docOf(key), ["version"])) {
+    for await (const row of this.#pages(page, PAGES.bodies, await this.#docOf(key), ["version"])) {
       yield readable(row, toEntry);
     }
   }
 
   async *keyframes(key: DocumentKey): AsyncGenerator<Keyframe | Unreadable> {
     const page = "SELECT * FROM mcpstate_keyframe WHERE doc = ? AND version > ? ORDER BY version";
-    for await (const row of this.#pages(page, BODIES, await this.#docOf(key), ["version"])) {
+    for await (const row of this.#pages(page, PAGES.bodies, await this.#docOf(key), ["version"])) {
       yield readable(row, toKeyframe);
     }
   }
 
   async *turns(key: DocumentKey): AsyncGenerator<TurnEnd | Unreadable> {
     const page = "SELECT turn, version FROM mcpstate_turn WHERE doc = ? AND turn > ? ORDER BY turn";
-    for await (const row of this.#pages(page, TURNS, await this.#docOf(key), ["turn"])) {
+    for await (const row of this.#pages(page, PAGES.turns, await this.#docOf(key), ["turn"])) {
       yield readable(row, (row) => ({ turn: number(row, "turn"), version: number(row, "version") }));
     }
   }
