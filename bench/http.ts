@@ -6,12 +6,8 @@
  */
 
 import { fileURLToPath } from "node:url";
+import { callTool } from "../tests/server/http_client.ts";
 
-const META = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientCapabilities": {},
-  "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1.0.0" },
-};
 /** Requests under way at once. */
 const LANES = 16;
 const CALLS = Number(Deno.args[0] ?? 100_000);
@@ -41,22 +37,7 @@ class Server {
   }
 
   async call(name: string, args: Record<string, unknown>): Promise<Record<string, unknown>> {
-    const answer = await fetch(this.url, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        "accept": "application/json, text/event-stream",
-        "mcp-protocol-version": "2026-07-28",
-        "mcp-method": "tools/call",
-        "mcp-name": name,
-      },
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        id: ++this.#id,
-        method: "tools/call",
-        params: { _meta: META, name, arguments: args },
-      }),
-    });
+    const answer = await callTool({ url: this.url }, name, args, { id: ++this.#id });
     const { result, error } = await answer.json();
     if (error !== undefined || result.isError === true) throw new Error(JSON.stringify(error ?? result));
     return result.structuredContent;
