@@ -1,15 +1,9 @@
-import { join } from "node:path";
 import type { KvDatabase } from "../../src/backends/kv.ts";
 import { openKvBackend } from "../../src/backends/kv.ts";
 import { backendContract, inOneConnection } from "../contract/backend.ts";
+import { kvFile } from "../contract/targets.ts";
 
-backendContract("kv in a file", async () => {
-  const directory = await Deno.makeTempDir();
-  return {
-    open: () => openKvBackend({ path: join(directory, "state.kv") }),
-    [Symbol.asyncDispose]: () => Deno.remove(directory, { recursive: true }),
-  };
-});
+backendContract("kv in a file", kvFile);
 
 backendContract("kv in memory", () => inOneConnection(() => openKvBackend({ path: ":memory:" })));
 

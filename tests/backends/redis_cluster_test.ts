@@ -3,6 +3,7 @@ import { createCluster } from "@redis/client";
 import { openRedisBackend } from "../../src/backends/redis.ts";
 import { BackendError } from "../../src/document/errors.ts";
 import { backendContract } from "../contract/backend.ts";
+import { onRedis } from "../contract/targets.ts";
 import { startRedisCluster } from "../redis_server.ts";
 
 const cluster = await startRedisCluster();
@@ -12,13 +13,7 @@ Deno.test("openRedisBackend: of a cluster without saying so is refused", async (
   await assertRejects(() => openRedisBackend({ url, onWarning: () => {} }), BackendError, "?cluster=true");
 });
 
-backendContract("redis cluster", () => {
-  const prefix = `test-${crypto.randomUUID()}`;
-  return Promise.resolve({
-    open: () => openRedisBackend({ url: cluster.url, prefix, onWarning: () => {} }),
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  });
-});
+backendContract("redis cluster", () => onRedis(cluster.url));
 
 backendContract("redis cluster by a node-redis", async () => {
   const prefix = `test-${crypto.randomUUID()}`;
