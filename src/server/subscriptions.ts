@@ -12,7 +12,7 @@ import {
   ResourceNotFoundError,
   type ServerEvent,
 } from "@modelcontextprotocol/server";
-import { HandleExpired, HandleNotFound, InvalidInput } from "../document/errors.ts";
+import { InvalidInput } from "../document/errors.ts";
 import { isObject } from "../document/json.ts";
 import type { HandleStore } from "../store/store.ts";
 import type { WatchEvent } from "../store/watch.ts";
@@ -22,7 +22,7 @@ import { handleOf, toUri } from "./resources.ts";
 export const MAX_SUBSCRIPTIONS = 256;
 
 /** What is read of a store here. */
-export type EventStore = Pick<HandleStore, "watch" | "changes">;
+export type EventStore = Pick<HandleStore, "watch" | "has">;
 
 /** What happened, in the protocol's words. After a gap everything that was asked for may have changed. */
 export function toServerEvents(event: WatchEvent, uris: Iterable<string>): ServerEvent[] {
@@ -53,12 +53,9 @@ async function isOwned(store: EventStore, user: string, uri: string): Promise<bo
   const handle = handleOf(uri);
   if (handle === undefined) return false;
   try {
-    await store.changes(handle, { user, limit: 1 });
-    return true;
+    return await store.has(handle, { user });
   } catch (error) {
-    if (error instanceof HandleNotFound || error instanceof HandleExpired || error instanceof InvalidInput) {
-      return false;
-    }
+    if (error instanceof InvalidInput) return false;
     throw error;
   }
 }

@@ -86,8 +86,11 @@ export async function create(
   for (const key of naming()) {
     const answer = await reader.backend.create(key, creation);
     switch (answer.outcome) {
-      case "exists":
+      case "exists": {
+        const version = reader.follow(answer.found, undefined);
+        if (version !== undefined) reader.cache.setCurrent(key, { ...version, head: answer.found.head });
         continue;
+      }
       case "quota":
         throw new QuotaExceeded(answer.held, settings.maxHandlesPerUser);
       case "replayed":

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Backend, DocumentKey, Found, Gone, Head, Want } from "../backends/backend.ts";
+import type { Absent, Backend, DocumentKey, Found, Gone, Head, Want } from "../backends/backend.ts";
 import {
   HandleExpired,
   HandleNotFound,
@@ -39,12 +39,19 @@ export class Reader {
 
   /** A version as of something. The `head` is as it is now. @throws the three outcomes, apart. */
   async version(key: DocumentKey, want: Want): Promise<Current> {
+    return await this.find(key, want) ?? await this.#notFound(key);
+  }
+
+  /** The same; `undefined` where nothing is known of the document, for those who have no use for a suggestion. */
+  async find(key: DocumentKey, want: Want): Promise<Current | undefined> {
     let held = this.#held(key, want);
     for (let attempt = 1;; attempt++) {
       const answer = await this.backend.read(key, want, held?.folded);
       if (answer.outcome !== "found") {
         this.cache.delete(key);
-        throw await this.gone(key, answer);
+        const expired = toExpired(key, answer);
+        if (expired === undefined) return undefined;
+        throw expired;
       }
       if (want.as === "turn") checkTurn(answer.head, want.turn);
       const { head, target } = answer;
@@ -85,16 +92,13 @@ export class Reader {
   }
 
   /** The error for a document that is not there. */
-  async gone(
-    { user, id }: DocumentKey,
-    answer: Gone | { readonly outcome: "absent" },
-    notApplied = false,
-  ): Promise<HandleNotFound | HandleExpired> {
-    if (answer.outcome === "gone" && answer.tombstone.status === "expired") {
-      const { goneAt, ttlDays = 0 } = answer.tombstone;
-      return new HandleExpired(id, toIso(goneAt), ttlDays, notApplied);
-    }
-    return new HandleNotFound(id, await this.#suggestion(user, id), notApplied);
+  async gone(key: DocumentKey, answer: Gone | Absent, notApplied = false): Promise<HandleNotFound | HandleExpired> {
+    return toExpired(key, answer, notApplied) ??
+      new HandleNotFound(key.id, await this.#suggestion(key.user, key.id), notApplied);
+  }
+
+  async #notFound(key: DocumentKey): Promise<never> {
+    throw await this.gone(key, { outcome: "absent" });
   }
 
   /** What may serve as a base; the backend decides whether it does. */
@@ -145,6 +149,13 @@ export class Reader {
     });
     return page.documents.find((head) => isNearMiss(head.id, id))?.id;
   }
+}
+
+/** The error for a document that has expired; `undefined` for one that was deleted or never was. */
+function toExpired({ id }: DocumentKey, answer: Gone | Absent, notApplied = false): HandleExpired | undefined {
+  if (answer.outcome === "absent" || answer.tombstone.status !== "expired") return undefined;
+  const { goneAt, ttlDays = 0 } = answer.tombstone;
+  return new HandleExpired(id, toIso(goneAt), ttlDays, notApplied);
 }
 
 /** The only place that tells a turn that never was from one that may have been pruned. */

@@ -26,6 +26,7 @@ import {
   type Settings,
   toSettings,
   type TouchOptions,
+  type UserOptions,
   type WriteOptions,
 } from "./options.ts";
 import { type HandlePage, readPage } from "./pages.ts";
@@ -127,6 +128,17 @@ export class HandleStore implements AsyncDisposable {
     const key = this.#key(handle, options);
     const { head, folded, stamp } = await this.#reader.version(key, toWant(options));
     return toSnapshot(head, folded, stamp);
+  }
+
+  /** What {@link get} answers; `undefined` where there is no such document and never was, or it was deleted. */
+  async find(handle: string, options: GetOptions): Promise<Snapshot | undefined> {
+    const current = await this.#reader.find(this.#key(handle, options), toWant(options));
+    return current && toSnapshot(current.head, current.folded, current.stamp);
+  }
+
+  /** Whether there is such a document. Reads no state. */
+  async has(handle: string, options: UserOptions): Promise<boolean> {
+    return (await this.#backend.entries(this.#key(handle, options), undefined, 1)).outcome === "found";
   }
 
   /** What {@link get} answers, with how often each top-level key was written, up to then and up to now. */

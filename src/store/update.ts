@@ -60,18 +60,26 @@ export function firstState(change: KeyChange, turn: number | undefined): JsonObj
   return admitUpdate(change({}, { version: 1, turn: turn ?? 0 })).set;
 }
 
-/** Calls `write`, and `make` where there is nothing to write to; both again if somebody was faster. */
-export async function writeOrMake<T>(write: () => Promise<T>, make: () => Promise<T | undefined>): Promise<T> {
+/**
+ * Writes to a document, or makes it. One that `isKnown` is written to first, any other made first: what is there is then
+ * answered to the attempt. Both again if somebody was faster.
+ */
+export async function writeOrMake<T>(
+  isKnown: boolean,
+  write: () => Promise<T>,
+  make: () => Promise<T | undefined>,
+): Promise<T> {
   for (let attempt = 1;; attempt++) {
+    const made = isKnown ? undefined : await make();
+    if (made !== undefined) return made;
     try {
       return await write();
     } catch (error) {
       // One that ended makes room for the next of its name.
       const isGone = error instanceof HandleNotFound || error instanceof HandleExpired;
       if (!isGone || attempt >= ATTEMPTS) throw error;
+      isKnown = false;
     }
-    const made = await make();
-    if (made !== undefined) return made;
   }
 }
 

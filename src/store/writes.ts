@@ -105,7 +105,7 @@ export class Writes {
     const plan = planUpdate(change, turn);
     const write = () => this.#write(key, "update", args, plan, { ...options, kind }, { ttlDays });
     if (kind === undefined) return await write();
-    return await writeOrMake(write, async () => {
+    return await writeOrMake(this.#reader.cache.current(key) !== undefined, write, async () => {
       const document = {
         kind,
         state: firstState(change, turn),

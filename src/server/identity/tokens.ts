@@ -9,7 +9,7 @@
  */
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { HandleExpired, HandleNotFound, StateError } from "../../document/errors.ts";
+import { HandleExpired, StateError } from "../../document/errors.ts";
 import type { Snapshot } from "../../document/snapshot.ts";
 import { checkWriter } from "../../document/checks.ts";
 import type { HandleStore } from "../../store/store.ts";
@@ -90,10 +90,10 @@ export async function listTokens(store: HandleStore): Promise<readonly TokenInfo
     const page = await store.list(TOKENS_USER, { kind: KIND, limit: 1000, cursor });
     for (const { handle } of page.handles) {
       try {
-        tokens.push(toInfo(await store.get(handle, { user: TOKENS_USER })));
+        const kept = await store.find(handle, { user: TOKENS_USER }); // it may have gone meanwhile
+        if (kept !== undefined) tokens.push(toInfo(kept));
       } catch (error) {
-        // It went meanwhile.
-        if (!(error instanceof HandleNotFound || error instanceof HandleExpired)) throw error;
+        if (!(error instanceof HandleExpired)) throw error;
       }
     }
     cursor = page.cursor;
@@ -125,10 +125,11 @@ export function tokenIdentity(store: HandleStore, rate: Rate = MISSES): Identity
       const token = bearerToken(headers);
       const known = recent.get(token);
       if (known !== undefined) return known;
-      if (!TOKEN.test(token)) throw refused();
+      const [, id, secret] = TOKEN.exec(token) ?? [];
+      if (id === undefined) throw refused();
       const network = networkOf(address);
       misses.check(network);
-      const identity = await verify(store, token).catch((error) => {
+      const identity = await verify(store, id, secret).catch((error) => {
         if (error instanceof IdentityRefused) misses.take(network);
         throw error;
       });
@@ -138,9 +139,7 @@ export function tokenIdentity(store: HandleStore, rate: Rate = MISSES): Identity
   };
 }
 
-async function verify(store: HandleStore, token: string): Promise<Identity> {
-  const [, id, secret] = TOKEN.exec(token) ?? [];
-  if (id === undefined) throw refused();
+async function verify(store: HandleStore, id: string, secret: string): Promise<Identity> {
   const kept = await read(store, id);
   const { hash: expected } = kept.state;
   if (typeof expected !== "string" || !timingSafeEqual(hash(secret), Buffer.from(expected, "hex"))) throw refused();
@@ -155,10 +154,11 @@ async function verify(store: HandleStore, token: string): Promise<Identity> {
 
 async function read(store: HandleStore, id: string): Promise<Snapshot> {
   try {
-    return await store.get(`${KIND}_${id}`, { user: TOKENS_USER });
+    const kept = await store.find(`${KIND}_${id}`, { user: TOKENS_USER });
+    if (kept === undefined) throw refused();
+    return kept;
   } catch (error) {
     if (error instanceof HandleExpired) throw new IdentityRefused("The token has expired.");
-    if (error instanceof HandleNotFound) throw refused();
     if (error instanceof StateError) {
       throw new IdentityUnavailable("Tokens cannot be checked just now. Try again.", { cause: error });
     }
