@@ -4,7 +4,7 @@
  * @module
  */
 
-import { commandOf, COMMANDS, splitName, toCall } from "./cli/commands.ts";
+import { commandOf, splitName, toCall } from "./cli/commands.ts";
 import { commandHelp, programHelp } from "./cli/help.ts";
 import { refusal } from "./cli/permissions.ts";
 import { isGranted, requirementsOf } from "./cli/requirements.ts";
@@ -40,7 +40,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
     console.error(refusal(call, requirements));
     return 1;
   }
-  return await COMMANDS[name].run(call);
+  return await command.run(call);
 }
 
 function print(text: string): number {

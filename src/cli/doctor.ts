@@ -5,20 +5,17 @@
  */
 
 import { checkStore, type Finding } from "../admin/doctor.ts";
-import { openMaintenance } from "../backends/open.ts";
 import { checkUser } from "../document/checks.ts";
 import type { Call } from "./call.ts";
 import { backendOf } from "./flags.ts";
-import { requireDatabase } from "./open_store.ts";
+import { openSource } from "./open_store.ts";
 import { startProgress } from "./progress.ts";
 import { jsonText, printable, tinted } from "./terminal.ts";
 
 /** Looks. Answers 1 if anything is wrong. */
 export async function doctor(call: Call): Promise<number> {
   const user = await call.checked("user", checkUser);
-  const url = await backendOf(call);
-  await requireDatabase(url);
-  await using source = await openMaintenance(url);
+  await using source = await openSource(await backendOf(call));
   const progress = startProgress();
   const findings: Finding[] = [];
   let checked = 0;

@@ -5,12 +5,11 @@
  */
 
 import { exportStore } from "../admin/export.ts";
-import { openMaintenance } from "../backends/open.ts";
 import { checkUser } from "../document/checks.ts";
 import { BackendError } from "../document/errors.ts";
 import type { Call } from "./call.ts";
 import { backendOf } from "./flags.ts";
-import { requireDatabase } from "./open_store.ts";
+import { openSource } from "./open_store.ts";
 import { startProgress } from "./progress.ts";
 import { printable } from "./terminal.ts";
 
@@ -21,9 +20,7 @@ const CHUNK = 64 * 1024;
 export async function exportTo(call: Call): Promise<number> {
   const [path = "-"] = call.arguments;
   const user = await call.checked("user", checkUser);
-  const url = await backendOf(call);
-  await requireDatabase(url);
-  await using source = await openMaintenance(url);
+  await using source = await openSource(await backendOf(call));
   const sink = path === "-" ? Deno.stdout.writable : await makeFile(path);
   const writer = sink.getWriter();
   const encoder = new TextEncoder();

@@ -43,7 +43,7 @@ export function commandHelp(name: string, command: Command): string {
 }
 
 /** How a command is written. */
-export function usage(name: string, command: Command): string {
+function usage(name: string, command: Command): string {
   const args = command.arguments.map((each) => each.isOptional ? `[${each.name}]` : each.name);
   return ["mcpstate", name, ...args, "[flags]"].join(" ");
 }

@@ -11,15 +11,14 @@ import { checkUser } from "../document/checks.ts";
 import type { Call } from "./call.ts";
 import { maxStateBytesOf } from "./flags.ts";
 import { printReport } from "./import_report.ts";
-import { requireDatabase } from "./open_store.ts";
+import { openSource } from "./open_store.ts";
 import { startProgress } from "./progress.ts";
 
 /** Copies. Answers 1 if anything was refused. */
 export async function migrate(call: Call): Promise<number> {
   const [from, to] = call.arguments;
   const [user, maxStateBytes] = [await call.checked("user", checkUser), await maxStateBytesOf(call)];
-  await requireDatabase(from);
-  await using source = await openMaintenance(from);
+  await using source = await openSource(from);
   await using target = await openMaintenance(to);
   const progress = startProgress();
   const onProgress = ({ adopted, existing, refused }: ImportProgress) => {

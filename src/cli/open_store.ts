@@ -4,7 +4,7 @@
  * @module
  */
 
-import { needsOf } from "../backends/open.ts";
+import { needsOf, openMaintenance } from "../backends/open.ts";
 import { BackendError } from "../document/errors.ts";
 import { HandleStore } from "../store/store.ts";
 import type { Call } from "./call.ts";
@@ -17,8 +17,14 @@ export async function openStore(call: Call): Promise<HandleStore> {
   return await HandleStore.fromUrl(url);
 }
 
+/** Opens for maintenance what is there already. @throws {BackendError} if there is no database. */
+export async function openSource(url: string): ReturnType<typeof openMaintenance> {
+  await requireDatabase(url);
+  return await openMaintenance(url);
+}
+
 /** @throws {BackendError} if a backend keeps its state in a file, and there is none. */
-export async function requireDatabase(url: string): Promise<void> {
+async function requireDatabase(url: string): Promise<void> {
   const { file } = await needsOf(url);
   if (file === undefined) return;
   try {

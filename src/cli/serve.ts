@@ -12,7 +12,7 @@ import type { Call } from "./call.ts";
 import { backendOf, maxStateBytesOf, userOf, writerOf } from "./flags.ts";
 import { runWords } from "./permissions.ts";
 import { type Requirements, requirementsOf } from "./requirements.ts";
-import { STOP_SIGNALS } from "./stop.ts";
+import { onStop } from "./stop.ts";
 import { sweepInBackground } from "./sweeper.ts";
 
 /** Serves. Answers the exit code. */
@@ -23,12 +23,12 @@ export async function serve(call: Call): Promise<number> {
   const store = await HandleStore.fromUrl(await backendOf(call), maxStateBytes === undefined ? {} : { maxStateBytes });
   const connection = serveStdio(store, { user, ...(writer === undefined ? {} : { writer }) });
   const stop = () => void connection.close();
-  for (const signal of STOP_SIGNALS) Deno.addSignalListener(signal, stop);
+  const ignore = onStop(stop);
   const stopSweeping = sweepInBackground(store);
   if (Deno.stdin.isTerminal()) introduce(user, await requirementsOf(call));
   await connection.closed;
   stopSweeping();
-  for (const signal of STOP_SIGNALS) Deno.removeSignalListener(signal, stop);
+  ignore();
   await store.close();
   return 0;
 }

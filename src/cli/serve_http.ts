@@ -16,7 +16,7 @@ import { HandleStore } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import { backendOf, maxStateBytesOf, writerOf } from "./flags.ts";
 import { type Access, accessOf, limitsOf, listenAt, namesOf } from "./http_flags.ts";
-import { STOP_SIGNALS } from "./stop.ts";
+import { onStop } from "./stop.ts";
 import { sweepInBackground } from "./sweeper.ts";
 import { UsageError } from "./usage.ts";
 
@@ -58,11 +58,11 @@ export async function serveOverHttp(call: Call): Promise<number> {
       void server.close();
     };
     // Before it says that it listens: whoever waits for that may tell it to stop at once.
-    for (const signal of STOP_SIGNALS) Deno.addSignalListener(signal, stop);
+    const ignore = onStop(stop);
     log.say("info", "listening", { url: server.url.href, access: access.by });
     await server.finished;
     await server.close();
-    for (const signal of STOP_SIGNALS) Deno.removeSignalListener(signal, stop);
+    ignore();
   } finally {
     stopSweeping();
     await store.close();

@@ -10,6 +10,7 @@ import { SCOPES } from "../server/scopes.ts";
 import { HandleStore } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import { backendOf } from "./flags.ts";
+import { jsonText, printable } from "./terminal.ts";
 import { toScopes, toTtl } from "./token_flags.ts";
 import { UsageError } from "./usage.ts";
 
@@ -43,7 +44,7 @@ async function add(call: Call, store: HandleStore, user: string): Promise<number
   const [scopes = SCOPES, ttlDays] = [await call.checked("scope", toScopes), await call.checked("ttl-days", toTtl)];
   const made = await addToken(store, { user, scopes, writer: call.text("writer"), ttlDays });
   if (call.isSet("json")) {
-    console.log(JSON.stringify({ ...toWire(made.info), token: made.token }, null, 2));
+    console.log(jsonText({ ...toWire(made.info), token: made.token }, 2));
     return 0;
   }
   console.log(made.token);
@@ -56,7 +57,7 @@ async function add(call: Call, store: HandleStore, user: string): Promise<number
 async function list(call: Call, store: HandleStore): Promise<number> {
   const tokens = await listTokens(store);
   if (call.isSet("json")) {
-    console.log(JSON.stringify(tokens.map(toWire), null, 2));
+    console.log(jsonText(tokens.map(toWire), 2));
     return 0;
   }
   if (tokens.length === 0) {
@@ -64,7 +65,7 @@ async function list(call: Call, store: HandleStore): Promise<number> {
   }
   for (const { id, user, scopes, writer, createdAt, expiresAt } of tokens) {
     const may = scopes.map((scope) => scope.replace("mcpstate:", "")).join(",");
-    console.log([id, user, may, writer ?? "-", createdAt, expiresAt ?? "never"].join("\t"));
+    console.log([id, printable(user), may, printable(writer ?? "-"), createdAt, expiresAt ?? "never"].join("\t"));
   }
   return 0;
 }
@@ -77,7 +78,7 @@ async function revoke(call: Call, store: HandleStore, id: string): Promise<numbe
     console.error(`mcpstate: there is no token ${JSON.stringify(id)}. See mcpstate token list.`);
     return 1;
   }
-  if (call.isSet("json")) console.log(JSON.stringify({ id, revoked: true }));
+  if (call.isSet("json")) console.log(jsonText({ id, revoked: true }));
   else {console.error(
       `mcpstate: ${id} is revoked. Servers that have just seen it take up to five seconds to hear of it.`,
     );}

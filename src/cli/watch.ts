@@ -14,7 +14,7 @@ import { changeLines } from "./change_lines.ts";
 import { userOf } from "./flags.ts";
 import { changeHeading } from "./log.ts";
 import { openStore } from "./open_store.ts";
-import { STOP_SIGNALS } from "./stop.ts";
+import { onStop } from "./stop.ts";
 import { jsonText, printable, timeText, tinted } from "./terminal.ts";
 
 /** Prints until it is stopped. */
@@ -23,45 +23,43 @@ export async function watch(call: Call): Promise<number> {
   const user = await userOf(call);
   const stopping = new AbortController();
   const stop = () => stopping.abort();
-  for (const signal of STOP_SIGNALS) Deno.addSignalListener(signal, stop);
+  const ignore = onStop(stop);
   await using store = await openStore(call);
   const events = store.watch(user, { handle, since: call.text("since"), signal: stopping.signal });
   if (handle !== undefined) await store.get(handle, { user }); // says so if there is no such document
   console.error("mcpstate: watching; Ctrl-C to stop.");
   for await (const event of events) {
-    const change = event.type === "change" ? await readChange(store, user, event) : undefined;
-    console.log(call.isSet("json") ? jsonText(toWire(event, change)) : toText(event, change));
+    console.log(call.isSet("json") ? jsonText(await toWire(store, user, event)) : await toText(store, user, event));
   }
-  for (const signal of STOP_SIGNALS) Deno.removeSignalListener(signal, stop);
+  ignore();
   return 0;
 }
 
-/** What an event changed, if that can still be read. */
-interface Read {
-  readonly before: JsonObject;
-  readonly patch: JsonPatch;
-}
-
-async function readChange(
-  store: HandleStore,
-  user: string,
-  { handle, version }: ChangeEvent,
-): Promise<Read | undefined> {
+/** What is read; `undefined` where it was deleted or pruned meanwhile. */
+async function unlessGone<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    const since = version - 1;
-    const { changes } = await store.changes(handle, { user, since, limit: 1 });
-    const before = since === 0 ? {} : (await store.get(handle, { user, version: since })).state;
-    return { before, patch: changes[0].patch };
+    return await read();
   } catch (error) {
-    if (error instanceof StateError) return undefined; // deleted or pruned meanwhile
+    if (error instanceof StateError) return undefined;
     throw error;
   }
 }
 
-function toText(event: WatchEvent, read: Read | undefined): string {
+async function readPatch(store: HandleStore, user: string, { handle, version }: ChangeEvent): Promise<JsonPatch> {
+  return (await store.changes(handle, { user, since: version - 1, limit: 1 })).changes[0].patch;
+}
+
+async function readBefore(store: HandleStore, user: string, { handle, version }: ChangeEvent): Promise<JsonObject> {
+  return version === 1 ? {} : (await store.get(handle, { user, version: version - 1 })).state;
+}
+
+async function toText(store: HandleStore, user: string, event: WatchEvent): Promise<string> {
   switch (event.type) {
     case "change": {
-      const lines = read === undefined ? [tinted("dim", "no longer retained")] : changeLines(read.before, read.patch);
+      const lines =
+        await unlessGone(async () =>
+          changeLines(await readBefore(store, user, event), await readPatch(store, user, event))
+        ) ?? [tinted("dim", "no longer retained")];
       return [`${printable(event.handle)}  ${changeHeading(event)}`, ...lines.map((line) => `  ${line}`)].join("\n");
     }
     case "deleted":
@@ -75,7 +73,8 @@ function toText(event: WatchEvent, read: Read | undefined): string {
   }
 }
 
-function toWire(event: WatchEvent, read: Read | undefined): Record<string, unknown> {
+async function toWire(store: HandleStore, user: string, event: WatchEvent): Promise<Record<string, unknown>> {
   if (event.type !== "change") return { ...event };
-  return { ...event, turn: event.turn || null, patch: read?.patch ?? null };
+  const patch = await unlessGone(() => readPatch(store, user, event));
+  return { ...event, turn: event.turn || null, patch: patch ?? null };
 }

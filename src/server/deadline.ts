@@ -10,22 +10,19 @@ import type { Scope } from "./scopes.ts";
 /** How long a call may take, in milliseconds. The SDK's clients wait for 60 seconds. */
 export const CALL_MS = 30_000;
 
-/**
- * What the call comes to, if it does in time. A write goes on behind it and may land: nothing can take it back.
- *
- * @throws {BackendError} with `outcomeUnknown` for a write, once the time is over.
- */
-export async function inTime<Result>(running: Promise<Result>, scope: Scope, ms: number): Promise<Result> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(tooLate(scope, ms)), ms);
+/** What something comes to, if it does in time; else it throws what `late` answers, and goes on behind. */
+export async function inTime<Result>(running: Promise<Result>, ms: number, late: () => Error): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(late()), ms);
   try {
-    return await Promise.race([running, late]);
+    return await Promise.race([running, promise]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function tooLate(scope: Scope, ms: number): BackendError {
+/** The error of a call that took too long. A write goes on behind it and may land: nothing can take it back. */
+export function tooLate(scope: Scope, ms: number): BackendError {
   const waited = `The store did not answer within ${ms / 1000} seconds.`;
   return scope === "mcpstate:write"
     ? new BackendError(

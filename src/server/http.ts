@@ -21,7 +21,7 @@ import { isLoopback } from "./http/loopback.ts";
 import { Refusal } from "./http/refusal.ts";
 import { parseThreadRoute, serveThread, type ThreadRoute } from "./http/threads.ts";
 import { withinLimits } from "./http/within_limits.ts";
-import { anyone, networkOf, NOBODY, unownedStore } from "./identity/anonymous.ts";
+import { anyone, NOBODY, unownedStore } from "./identity/anonymous.ts";
 import { handleUser } from "./identity/callers.ts";
 import type { Identity, IdentitySource } from "./identity/identity.ts";
 import { ANONYMOUS_INSTRUCTIONS } from "./instructions.ts";
@@ -82,7 +82,6 @@ export function serveHttp(store: HandleStore, options: HttpOptions): HttpServer 
     hosts: [...options.hosts ?? [], ...(options.resource === undefined ? [] : [options.resource.hostname])],
     origins: [...options.origins ?? [], ...(options.resource === undefined ? [] : [options.resource.origin])],
   });
-  const resource = (): Resource => ({ url: options.resource ?? url, issuer: options.issuer });
   const { identity, makeServer } = options.identity === "anonymous"
     ? anonymousAccess(store, options)
     : { identity: options.identity, makeServer: serverOfCaller(store, options) };
@@ -90,7 +89,7 @@ export function serveHttp(store: HandleStore, options: HttpOptions): HttpServer 
   const endpoint = new McpEndpoint(
     options.createServer ?? makeServer,
     limits,
-    resource,
+    () => resource,
     log,
     options.identity === "anonymous" ? undefined : store,
   );
@@ -106,16 +105,16 @@ export function serveHttp(store: HandleStore, options: HttpOptions): HttpServer 
     return origin === undefined ? answered : shareWith(origin, answered);
   };
   const serve = async (request: Request, pathname: string, address: string): Promise<Response> => {
-    if (pathname === metadataPath(resource())) return resourceMetadata(resource());
+    if (pathname === metadata) return resourceMetadata(resource);
     const thread = parseThreadRoute(pathname);
     if (pathname !== "/mcp" && thread === undefined) {
       throw new Refusal(404, "There is nothing here. The MCP endpoint is /mcp.");
     }
-    const caller = { ...await identify(request, address), address };
+    const caller = await identify(request, address);
     return thread === undefined ? await endpoint.serve(request, caller) : await readThread(thread, caller, request);
   };
   const readThread = async (thread: ThreadRoute, { user, scopes }: Identity, request: Request): Promise<Response> => {
-    if (!scopes.includes("mcpstate:read")) throw insufficientScope("mcpstate:read", resource(), undefined);
+    if (!scopes.includes("mcpstate:read")) throw insufficientScope("mcpstate:read", resource, undefined);
     const release = withinLimits(() => limits.slots.take(user));
     try {
       withinLimits(() => limits.calls.take(user));
@@ -129,7 +128,7 @@ export function serveHttp(store: HandleStore, options: HttpOptions): HttpServer 
     try {
       return await identity.identify({ headers, address });
     } catch (error) {
-      throw toIdentityRefusal(error, resource());
+      throw toIdentityRefusal(error, resource);
     }
   };
   const toAnswer = (error: unknown): Response => {
@@ -155,6 +154,10 @@ export function serveHttp(store: HandleStore, options: HttpOptions): HttpServer 
   const url = new URL(
     `http://${hostname.includes(":") ? `[${hostname.replace(/[[\]]/g, "")}]` : hostname}:${port}/mcp`,
   );
+
+  // Of the address it listens on, so not known before; no request is answered before either.
+  const resource: Resource = { url: options.resource ?? url, issuer: options.issuer };
+  const metadata = metadataPath(resource);
 
   let closing: Promise<void> | undefined;
   const close = () =>
@@ -183,8 +186,8 @@ function anonymousAccess(
   const mints = new RateLimit(rate);
   return {
     identity: anyone(),
-    makeServer({ address }, tools) {
-      const reached = unownedStore(store, () => mints.take(networkOf(address)));
+    makeServer({ user }, tools) {
+      const reached = unownedStore(store, () => mints.take(user));
       const offered = tools.filter(({ takesHandle }) => takesHandle);
       return createServer(reached, { user: NOBODY, writer }, { tools: offered, instructions: ANONYMOUS_INSTRUCTIONS });
     },

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { type Answer, success } from "./answers.ts";
 import { parseArguments } from "./arguments.ts";
 import type { Call } from "./call.ts";
-import { inTime } from "./deadline.ts";
+import { inTime, tooLate } from "./deadline.ts";
 import { failure } from "./failures.ts";
 import { advertised } from "./schemas.ts";
 import type { Scope } from "./scopes.ts";
@@ -83,7 +83,8 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
     async answer(args, toCall, budget) {
       try {
         const call = toCall();
-        return success(await inTime(definition.run(parseArguments(input, args), call), scope, call.callMs));
+        const running = definition.run(parseArguments(input, args), call);
+        return success(await inTime(running, call.callMs, () => tooLate(scope, call.callMs)));
       } catch (error) {
         return failure(error, name, budget);
       }

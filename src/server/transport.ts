@@ -22,6 +22,7 @@ import {
   STDIO_DEFAULT_MAX_BUFFER_SIZE,
   type Transport,
 } from "@modelcontextprotocol/server";
+import { isObject } from "../document/json.ts";
 import { LineBuffer } from "./line_buffer.ts";
 
 /** The transport of one connection, which is the process's own. */
@@ -153,13 +154,13 @@ export class StdioTransport implements Transport {
 }
 
 function idOf(value: unknown): RequestId | null {
-  if (typeof value !== "object" || value === null || !("id" in value)) return null;
+  if (!isObject(value)) return null;
   const { id } = value;
   return typeof id === "string" || typeof id === "number" && Number.isSafeInteger(id) ? id : null;
 }
 
 function isAnswer(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !("method" in value) && ("result" in value || "error" in value);
+  return isObject(value) && !("method" in value) && ("result" in value || "error" in value);
 }
 
 function toError(error: unknown): Error {

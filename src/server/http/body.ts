@@ -5,6 +5,7 @@
  * @module
  */
 
+import { inTime } from "../deadline.ts";
 import { isJsonContentType } from "@modelcontextprotocol/server";
 import { isObject } from "../../document/json.ts";
 import { Refusal, REFUSED } from "./refusal.ts";
@@ -34,6 +35,8 @@ export interface Body {
   readonly json: unknown;
   /** One, unless an older client sent a batch. */
   readonly messages: readonly Message[];
+  /** Which request an answer is to, where it is one. */
+  readonly id: string | number | undefined;
 }
 
 /** @throws {Refusal} for what is no JSON-RPC or too much of it. */
@@ -55,7 +58,7 @@ export async function readBody(request: Request): Promise<Body> {
       id,
     );
   }
-  return { json, messages };
+  return { json, messages, id };
 }
 
 async function readText(request: Request): Promise<string> {
@@ -88,14 +91,10 @@ async function readBounded(request: Request): Promise<Uint8Array> {
 }
 
 async function soon<T>(reading: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Refusal(408, "The body took too long to arrive.")), READ_MS);
   try {
-    return await Promise.race([reading, promise]);
+    return await inTime(reading, READ_MS, () => new Refusal(408, "The body took too long to arrive."));
   } catch (error) {
     throw error instanceof Refusal ? error : new Refusal(400, "The body could not be read.", { code: REFUSED.parse });
-  } finally {
-    clearTimeout(timer);
   }
 }
 

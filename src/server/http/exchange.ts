@@ -8,7 +8,6 @@ import {
   createMcpHandler,
   type McpHttpHandler,
   type McpServer,
-  type RequestId,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
 import type { Identity } from "../identity/identity.ts";
@@ -26,17 +25,11 @@ import type { Log } from "./log.ts";
 import { Refusal } from "./refusal.ts";
 import { openStream } from "./streams.ts";
 
-/** A caller, and from where. */
-export interface Caller extends Identity {
-  /** The address that the caller came from. */
-  readonly address: string;
-}
-
 /** Makes the server that answers one request: for this caller, with at least these tools and, unless it only calls one, with resources. */
-export type ServerFactory = (caller: Caller, tools: readonly Tool[], push: Push | undefined) => McpServer;
+export type ServerFactory = (caller: Identity, tools: readonly Tool[], push: Push | undefined) => McpServer;
 
 interface Asked {
-  readonly caller: Caller;
+  readonly caller: Identity;
   readonly tools: readonly Tool[];
   /** Whether it only calls a tool. */
   readonly isCall: boolean;
@@ -93,7 +86,7 @@ export class McpEndpoint {
   }
 
   /** Answers. @throws {Refusal} */
-  async serve(request: Request, caller: Caller): Promise<Response> {
+  async serve(request: Request, caller: Identity): Promise<Response> {
     if (request.method !== "POST") {
       throw new Refusal(405, "Only POST is served here: there are no sessions.", { headers: { allow: "POST" } });
     }
@@ -101,7 +94,7 @@ export class McpEndpoint {
     const from = performance.now();
     try {
       const body = await readBody(request);
-      withinLimits(() => this.limits.calls.take(caller.user, body.messages.length), idOf(body));
+      withinLimits(() => this.limits.calls.take(caller.user, body.messages.length), body.id);
       this.#checkScopes(body, caller);
       return body.messages.some(({ method }) => method === LISTEN)
         ? await this.#listen(request, body, caller, release)
@@ -125,14 +118,14 @@ export class McpEndpoint {
     }
   }
 
-  #checkScopes({ messages }: Body, { scopes }: Caller): void {
+  #checkScopes({ messages }: Body, { scopes }: Identity): void {
     for (const { method, tool, id } of messages) {
       const scope = scopeOf(method, tool, TOOLS);
       if (scope !== undefined && !scopes.includes(scope)) throw insufficientScope(scope, this.resource(), id);
     }
   }
 
-  #answer(request: Request, { json, messages }: Body, caller: Caller): Promise<Response> {
+  #answer(request: Request, { json, messages }: Body, caller: Identity): Promise<Response> {
     // A server is made per request: it is made with what the request is about and nothing else.
     const isCall = messages.every(({ method }) => method === "tools/call");
     const tools = isCall ? CALLED.filter(({ name }) => messages.some(({ tool }) => tool === name)) : TOOLS;
@@ -141,8 +134,8 @@ export class McpEndpoint {
   }
 
   /** A stream ends with the client, with the server, and with the token. */
-  async #listen(request: Request, body: Body, caller: Caller, release: () => void): Promise<Response> {
-    const end = withinLimits(() => this.limits.streams.take(caller.user), idOf(body));
+  async #listen(request: Request, body: Body, caller: Identity, release: () => void): Promise<Response> {
+    const end = withinLimits(() => this.limits.streams.take(caller.user), body.id);
     const { expiresAt } = caller;
     const ended = new AbortController();
     const timer = expiresAt === undefined
@@ -180,9 +173,4 @@ export class McpEndpoint {
     this.#closing.abort();
     await this.#handler.close();
   }
-}
-
-/** Which request an answer is to, where it is one. */
-function idOf({ messages }: Body): RequestId | undefined {
-  return messages.length === 1 ? messages[0].id : undefined;
 }

@@ -5,6 +5,7 @@
  */
 
 import type { StateStore } from "../call.ts";
+import { inTime } from "../deadline.ts";
 import type { Log } from "./log.ts";
 
 /** How long the store may take. Probes usually allow little more. */
@@ -14,16 +15,13 @@ const NOBODY = "mcpstate:health";
 
 /** 200 if the store can be read, else 503. */
 export async function health(store: StateStore, log: Log): Promise<Response> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`the store did not answer within ${READ_MS} ms`)), READ_MS);
   try {
-    await Promise.race([store.list(NOBODY, { limit: 1 }), late]);
+    const late = () => new Error(`the store did not answer within ${READ_MS} ms`);
+    await inTime(store.list(NOBODY, { limit: 1 }), READ_MS, late);
     return answer(200, "ok");
   } catch (error) {
     log.say("error", "unhealthy", { message: error instanceof Error ? error.message : String(error) });
     return answer(503, "unavailable");
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -18,37 +18,45 @@ export interface Rate {
 /** How many keys are looked at for being idle, each time one is added. */
 const TIDY = 4;
 
+interface Bucket {
+  tokens: number;
+  /** When it was filled last. */
+  at: number;
+}
+
 /** A bucket of tokens for each key, filled as time goes by. */
 export class RateLimit {
-  readonly #buckets = new Map<string, { tokens: number; at: number }>();
+  readonly #buckets = new Map<string, Bucket>();
 
-  constructor(readonly rate: Rate, readonly now: () => number = () => performance.now()) {}
+  constructor(readonly rate: Rate) {}
 
   /** @throws {RateLimited} with how long to wait. */
   take(key: string, count = 1): void {
-    const now = this.now();
-    const { perSecond, burst } = this.rate;
-    const bucket = this.#buckets.get(key) ?? this.#add(key, now);
-    bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / 1000 * perSecond);
-    bucket.at = now;
-    const wanted = Math.min(count, burst);
-    if (bucket.tokens < wanted) throw new RateLimited(Math.ceil((wanted - bucket.tokens) / perSecond * 1000));
+    const bucket = this.#filled(key);
+    const wanted = Math.min(count, this.rate.burst);
+    this.#require(bucket, wanted);
     bucket.tokens -= wanted;
   }
 
   /** Takes nothing. @throws {RateLimited} if one could not be taken. */
   check(key: string): void {
-    this.take(key, 0);
-    const { tokens = this.rate.burst } = this.#buckets.get(key) ?? {};
-    if (tokens < 1) throw new RateLimited(Math.ceil((1 - tokens) / this.rate.perSecond * 1000));
+    this.#require(this.#filled(key), 1);
   }
 
-  /** How many keys are remembered. */
-  get size(): number {
-    return this.#buckets.size;
+  #require({ tokens }: Bucket, wanted: number): void {
+    if (tokens < wanted) throw new RateLimited(Math.ceil((wanted - tokens) / this.rate.perSecond * 1000));
   }
 
-  #add(key: string, now: number): { tokens: number; at: number } {
+  #filled(key: string): Bucket {
+    const now = performance.now();
+    const { perSecond, burst } = this.rate;
+    const bucket = this.#buckets.get(key) ?? this.#add(key, now);
+    bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / 1000 * perSecond);
+    bucket.at = now;
+    return bucket;
+  }
+
+  #add(key: string, now: number): Bucket {
     // A bucket that has filled up again is as good as none: the map stays as small as what is going on.
     let looked = 0;
     for (const [idle, { tokens, at }] of this.#buckets) {

@@ -21,8 +21,13 @@ interface RefusalOptions {
 export class Refusal extends Error {
   override readonly name = "Refusal";
 
-  /** `id` is set once it is known which request it was. */
-  constructor(readonly status: number, message: string, readonly options: RefusalOptions = {}, public id?: RequestId) {
+  /** `id`: that of the request, where it is known. */
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly options: RefusalOptions = {},
+    readonly id?: RequestId,
+  ) {
     super(message);
   }
 

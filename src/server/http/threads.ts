@@ -94,9 +94,9 @@ function pointOf(query: URLSearchParams): ThreadPoint {
 }
 
 async function turnsOf(threads: Threads, handle: string): Promise<unknown> {
-  // Says which it is if there is no such thread; a thread without turns has none.
-  await threads.read(handle);
   const { total, retained } = await threads.snapshots(handle);
+  // A thread without turns has none, and so has one that is not there: that, the reading says.
+  if (total === 0) await threads.read(handle);
   return { handle, total, retained };
 }
 

@@ -4,32 +4,26 @@
  * @module
  */
 
-/** How many are remembered. */
+import { Lru } from "../../document/lru.ts";
+
+/** How many are remembered, those asked for last. */
 const MOST = 5_000;
 
 /** Values by text, each for a while. */
 export class Recent<Value> {
-  readonly #values = new Map<string, { readonly value: Value; readonly until: number }>();
-
-  constructor(readonly now: () => number = Date.now) {}
+  readonly #values = new Lru<{ readonly value: Value; readonly until: number }>(MOST);
 
   /** The value, if it is still good. */
   get(key: string): Value | undefined {
     const entry = this.#values.get(key);
     if (entry === undefined) return undefined;
-    if (entry.until > this.now()) return entry.value;
+    if (entry.until > Date.now()) return entry.value;
     this.#values.delete(key);
     return undefined;
   }
 
   /** Remembers until then, in milliseconds since 1970. */
   set(key: string, value: Value, until: number): void {
-    if (this.#values.size >= MOST) {
-      for (const [oldest] of this.#values) {
-        this.#values.delete(oldest);
-        break;
-      }
-    }
-    this.#values.set(key, { value, until });
+    this.#values.set(key, { value, until }, 1);
   }
 }
