@@ -76,6 +76,7 @@ export type {
 export type { SessionReducer } from "./src/history/checkpoint_state.ts";
 export {
   type EvictedEntry,
+  type LostValue,
   mergeToolState,
   type SessionState,
   type SessionUpdate,

@@ -170,15 +170,15 @@ export class PathNotFound extends StateError<"path_not_found"> {
 
 /** The state would be larger than the limit. Nothing was changed. */
 export class StateTooLarge extends StateError<"state_too_large"> {
-  /** Both in UTF-8 bytes of compact JSON. */
-  constructor(readonly sizeBytes: number, readonly limitBytes: number) {
+  /** Both in UTF-8 bytes of compact JSON. `path` is a JSON Pointer to what alone is that large, if it is not the whole state. */
+  constructor(readonly sizeBytes: number, readonly limitBytes: number, readonly path?: string) {
     super(
       "state_too_large",
-      `The state would be ${sizeBytes} bytes of JSON, ${
-        sizeBytes - limitBytes
-      } more than the limit of ${limitBytes}. ` +
+      `${
+        path === undefined ? "The state" : `What is at ${JSON.stringify(path)} alone`
+      } would be ${sizeBytes} bytes of JSON, ${sizeBytes - limitBytes} more than the limit of ${limitBytes}. ` +
         "Nothing was changed. Move part of it to another handle, or keep only what is needed.",
-      { size_bytes: sizeBytes, limit_bytes: limitBytes },
+      { size_bytes: sizeBytes, limit_bytes: limitBytes, path },
     );
   }
 }

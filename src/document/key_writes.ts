@@ -22,6 +22,8 @@ export interface KeyWrites {
   readonly recentTurns: readonly number[];
   /** The value before the last one: the turn that wrote it, and the version and turn that replaced or removed it. */
   readonly previous?: { readonly turn: number; readonly until: { readonly version: number; readonly turn: number } };
+  /** What stood before the last turn that changed it, where no journal tells: the turn that wrote it, and that in which it went. */
+  readonly before?: { readonly turn: number; readonly until: number };
   /** Whether the last change removed the key. */
   readonly isRemoved?: true;
 }

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { equal, jsonBytes, type JsonValue, stringBytes } from "../document/json.ts";
+import { equal, type JsonValue } from "../document/json.ts";
+import { evict } from "./eviction.ts";
 
 /** What a tool has put under a key such as `gazet/get_aoi/bbox`. */
 export interface StateEntry {
@@ -24,19 +25,31 @@ export interface StateEntry {
   readonly turnsChanged?: readonly number[];
   /** What the tool was called with. */
   readonly inputs?: JsonValue;
+  /** Where the value that stood before the last turn that changed it was dropped for want of room. */
+  readonly lost?: LostValue;
+}
+
+/** A value that was dropped before another took its place. */
+export interface LostValue {
+  /** The turn that wrote it last. */
+  readonly turn: number;
+  /** The turn in which it was dropped: this and later ones ended without it. */
+  readonly until: number;
 }
 
 /** What is left of an entry that was dropped for want of room. */
 export interface EvictedEntry extends Omit<StateEntry, "value" | "inputs"> {
   /** Tells it from an entry. */
   readonly evicted: true;
+  /** The turn in which it was dropped: this and later ones ended without it. */
+  readonly droppedIn?: number;
 }
 
 /** The state of a session: its entries, and what is remembered of those that were dropped. */
 export type SessionState = { readonly [key: string]: StateEntry | EvictedEntry };
 
 /** What a tool writes. All that is left out is counted by {@link mergeToolState}. */
-export interface StateWrite extends Omit<StateEntry, "seq"> {
+export interface StateWrite extends Omit<StateEntry, "seq" | "lost"> {
   /** See {@link StateEntry.seq}. Default: after all others. */
   readonly seq?: number;
 }
@@ -46,8 +59,6 @@ export type SessionUpdate = { readonly [key: string]: StateWrite | StateEntry | 
 
 /** How many bytes of JSON a session may hold. */
 export const MAX_SESSION_BYTES = 8 * 1024 * 1024;
-/** How many dropped entries are remembered, the most recently written first. */
-export const EVICTIONS_KEPT = 256;
 const TURNS_KEPT = 16;
 
 /** Whether of an entry only the memory is left. */
@@ -61,7 +72,7 @@ export function isEvicted(entry: StateEntry | EvictedEntry): entry is EvictedEnt
  * A key holds one value, the one merged last. Of those before it is counted how many there were ({@link
  * StateEntry.versions}) and how many turns wrote ({@link StateEntry.turnsWritten}). A late write of an older turn takes
  * the place of the value, but turns never go back, so it is filed under the newer one. Beyond `maxBytes` the entries
- * written longest ago are dropped; that they were there is remembered.
+ * written longest ago are dropped, and one that would not fit alone is at once; that they were there is remembered.
  */
 export function mergeToolState(
   current: SessionState | null | undefined,
@@ -102,7 +113,7 @@ function merged(before: StateEntry | EvictedEntry | undefined, write: StateWrite
   return { ...entry, ...(before === undefined ? firstCounts(write, turn) : nextCounts(before, write, turn)) };
 }
 
-type Counts = Pick<StateEntry, "turnsWritten" | "versions" | "turnsChanged">;
+type Counts = Pick<StateEntry, "turnsWritten" | "versions" | "turnsChanged" | "lost">;
 
 function firstCounts({ turnsWritten, versions, turnsChanged }: StateWrite, turn: number | undefined): Counts {
   if (turn === undefined) return { versions: versions ?? 1 };
@@ -116,63 +127,22 @@ function nextCounts(before: StateEntry | EvictedEntry, write: StateWrite, turn: 
   if (turn === undefined) return { versions: count };
   const isNewTurn = turn > (before.turn ?? 0);
   const isNamed = !isChange || turnsChanged.at(-1) === turn;
+  // Of a turn that changes it several times, what counts is what stood before the first of them.
+  const lost = isNamed ? before.lost : lostOf(before);
   return {
     turnsWritten: turnsWritten + (isNewTurn ? 1 : 0),
     versions: count,
     turnsChanged: isNamed ? turnsChanged : withoutOld([...turnsChanged, turn]),
+    ...(lost === undefined ? {} : { lost }),
   };
+}
+
+function lostOf(before: StateEntry | EvictedEntry): LostValue | undefined {
+  if (!isEvicted(before) || before.turn === undefined) return undefined;
+  return { turn: before.turn, until: before.droppedIn ?? before.turn + 1 };
 }
 
 /** The first of all tells since when there is a value, the newest ones where to read the earlier. */
 function withoutOld(turns: readonly number[]): readonly number[] {
   return turns.length > TURNS_KEPT ? [turns[0], ...turns.slice(1 - TURNS_KEPT)] : turns;
-}
-
-function evict(entries: Map<string, StateEntry | EvictedEntry>, maxBytes: number): void {
-  const oldestFirst = [...entries].sort(([, a], [, b]) => a.seq - b.seq);
-  let bytes = 0;
-  for (const [key, entry] of oldestFirst) bytes += isEvicted(entry) ? 0 : bytesOf(key, entry);
-  const gone: string[] = [];
-  for (const [key, entry] of oldestFirst) {
-    if (isEvicted(entry)) gone.push(key);
-    else if (bytes > maxBytes) {
-      bytes -= bytesOf(key, entry);
-      const { value: _, inputs: __, ...rest } = entry;
-      entries.set(key, { ...rest, evicted: true });
-      gone.push(key);
-    }
-  }
-  for (const key of gone.slice(0, Math.max(0, gone.length - EVICTIONS_KEPT))) entries.delete(key);
-}
-
-/** UTF-8 bytes of a session as compact JSON, and what of them is the memory of evicted entries. */
-export function sessionBytes(session: SessionState): { readonly bytes: number; readonly evictedBytes: number } {
-  let [bytes, evictedBytes] = [2, 0];
-  for (const [key, entry] of Object.entries(session)) {
-    const size = bytesOf(key, entry);
-    bytes += size;
-    if (isEvicted(entry)) evictedBytes += size;
-  }
-  return { bytes, evictedBytes };
-}
-
-/** Entries are not changed once they are made, so each is measured once. */
-const sizes = new WeakMap<StateEntry | EvictedEntry, number>();
-const encoder = new TextEncoder();
-
-/** UTF-8 bytes of a key and its entry as members of compact JSON. */
-function bytesOf(key: string, entry: StateEntry | EvictedEntry): number {
-  let bytes = sizes.get(entry);
-  if (bytes === undefined) {
-    bytes = entryBytes(entry);
-    sizes.set(entry, bytes);
-  }
-  return bytes + stringBytes(key) + 2;
-}
-
-function entryBytes(entry: StateEntry | EvictedEntry): number {
-  if (isEvicted(entry)) return encoder.encode(JSON.stringify(entry)).length;
-  const { value, inputs, ...rest } = entry;
-  const inputsBytes = inputs === undefined ? 0 : jsonBytes(inputs) + '"inputs":,'.length;
-  return encoder.encode(JSON.stringify(rest)).length + jsonBytes(value) + '"value":,'.length + inputsBytes;
 }

@@ -61,9 +61,13 @@ function reading(view: StateView, { key, path, value }: Located, maxChars: numbe
   };
   const redacted = redact(value);
   const text = JSON.stringify(redacted);
-  return textCost(text) <= maxChars
-    ? { outcome: "value", ...about, value: redacted }
-    : { outcome: "outline", ...about, outline: outline(redacted, maxChars), chars: text.length };
+  return textCost(text) <= maxChars ? { outcome: "value", ...about, value: redacted } : {
+    outcome: "outline",
+    ...about,
+    outline: outline(redacted, maxChars),
+    chars: text.length,
+    ...(typeof redacted === "string" ? { isText: true } : {}),
+  };
 }
 
 function matches(view: StateView, { key, path, value }: Located, pattern: Pattern, maxChars: number): StateReading {

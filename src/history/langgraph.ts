@@ -61,6 +61,7 @@ export {
 } from "./checkpoints.ts";
 export {
   type EvictedEntry,
+  type LostValue,
   mergeToolState,
   type SessionState,
   type SessionUpdate,

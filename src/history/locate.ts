@@ -8,8 +8,7 @@ import { InvalidInput, PathNotFound } from "../document/errors.ts";
 import { type JsonObject, type JsonValue, ownValue } from "../document/json.ts";
 import { parsePath, type Path, resolvePath, toPointer } from "../document/path.ts";
 import { cutTo } from "./labels.ts";
-import { earlierText } from "./notes.ts";
-import { isWithin } from "./port.ts";
+import { earlierText, readableTurn } from "./notes.ts";
 import type { Absence } from "./reading.ts";
 import type { StateRequest, StateView } from "./view.ts";
 
@@ -60,24 +59,25 @@ export function locate(view: StateView, request: StateRequest): Located | Absenc
   }
 }
 
-/** The key that was named. Absent, `*` and, unless there is such a key, the empty text name all of them. */
+/** The key that was named. Absent, `*` and, unless such a key is known of, the empty text name all of them. */
 function namedKey(view: StateView, key: string | undefined): string | undefined {
   if (key === undefined || key === "*") return undefined;
   if (typeof key !== "string") throw new InvalidInput("key", "key must be a text.");
-  return key !== "" || Object.hasOwn(view.state, "") || view.keys.has("") ? key : undefined;
+  const isKnown = Object.hasOwn(view.state, "") || view.keys.has("") || view.keysNow?.has("") === true;
+  return key !== "" || isKnown ? key : undefined;
 }
 
 function absence(view: StateView, key: string): Absence {
   const { where, keys, keysNow, evicted, readable } = view;
   const dropped = evicted?.get(key);
   if (dropped !== undefined) {
-    const isReadable = isWithin(readable?.turns ?? [], dropped.turn);
+    const turn = readableTurn(dropped.turn, dropped.until, readable ?? {});
     return {
       outcome: "evicted",
       where,
       key,
       writer: dropped.writer,
-      ...(isReadable ? { note: `turn=${dropped.turn} reads it as it was` } : {}),
+      ...(turn === undefined ? {} : { note: `turn=${turn} reads it as it was` }),
     };
   }
   const writes = keys.get(key);
@@ -96,7 +96,7 @@ function absence(view: StateView, key: string): Absence {
       ...(readable?.versions === undefined ? {} : { version }),
       ...(turn > 0 ? { turn } : {}),
     };
-    return { outcome: "not_written_yet", where, key, ...(Object.keys(first).length === 0 ? {} : { first }) };
+    return { outcome: "not_written_yet", where, key, first };
   }
   if (view.expected?.includes(key)) return { outcome: "not_written_yet", where, key };
   const didYouMean = pathFor(view.state, key);

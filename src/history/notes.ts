@@ -33,14 +33,16 @@ function historyText({ isRemoved, previous, last }: KeyWrites): string {
 
 /** How to read what a key held before its last change: `turn=1 reads …`, or that this is gone, or nothing. */
 export function earlierText(writes: KeyWrites, readable: Readable = {}, what: string): string[] {
-  const { previous, turns, last, recentTurns } = writes;
+  const { previous, turns, last, before } = writes;
   if (previous !== undefined) {
     const call = earlierCall(previous, readable);
     if (call !== undefined) return [`${call} reads ${what}`];
-  } else if (turns > 1) {
+  } else if (before !== undefined) {
     // Not known is how often the last of these turns changed it: what stood before that turn may not be the one before.
-    const turn = readableTurn(recentTurns.at(-2) ?? last.turn - 1, last.turn, readable);
+    const turn = readableTurn(before.turn, before.until, readable);
     if (turn !== undefined) return [`turn=${turn} reads what it held before turn ${last.turn}`];
+  } else if (turns === 1 && readable.versions === undefined) {
+    return [`${what} was overwritten within turn ${last.turn}`];
   }
   return readable.turns?.length || readable.versions !== undefined ? [`${what} is no longer retained`] : [];
 }
@@ -53,7 +55,7 @@ function earlierCall({ turn, until }: NonNullable<KeyWrites["previous"]>, readab
 }
 
 /** A turn that can be read and that ended with what was written in turn `from` and stood until turn `until`. */
-function readableTurn(from: number, until: number, { turns = [] }: Readable): number | undefined {
+export function readableTurn(from: number, until: number, { turns = [] }: Readable): number | undefined {
   return from < until ? [from, until - 1].find((turn) => isWithin(turns, turn)) : undefined;
 }
 

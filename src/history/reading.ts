@@ -57,6 +57,8 @@ export interface OutlinedValue extends OfValue {
   readonly outline: string;
   /** How many characters of JSON the whole would be. */
   readonly chars: number;
+  /** Whether it is one text, of which no path reaches a part. */
+  readonly isText?: true;
 }
 
 /** Where a pattern is found. */
@@ -85,7 +87,7 @@ export interface NotWrittenYet {
   readonly where: Where;
   /** The key. */
   readonly key: string;
-  /** What wrote it first, as far as that is known. */
+  /** What wrote it first, as far as that is known; absent if nothing is known to have. */
   readonly first?: { readonly version?: number; readonly turn?: number };
 }
 

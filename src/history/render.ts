@@ -54,7 +54,7 @@ function renderOne(reading: StateReading): string {
     case "outline":
       return withNote(
         `${reading.outline}\n\nThis is an outline: the whole is ${reading.chars} characters. ` +
-          "Read a part with path, or search it with pattern.",
+          (reading.isText ? "Search it with pattern." : "Read a part with path, or search it with pattern."),
         reading,
       );
     case "matches":
@@ -111,7 +111,9 @@ export function renderAbsence(absence: Absence): string {
         ...(version === undefined ? [] : [`version ${version}`]),
       ].join(", ");
       const since = absence.first === undefined
-        ? absence.where.as === "current" ? "" : ": it was written later"
+        ? ""
+        : first === ""
+        ? ": it was written later"
         : `: it was first written in ${first}`;
       return `${quoted(absence.key)} was not written yet${point(absence.where)}${since}.`;
     }

@@ -7,7 +7,7 @@
 import type { JsonValue } from "../document/json.ts";
 import type { KeyHistory, KeyWrites } from "../document/key_writes.ts";
 import { type EvictedEntry, isEvicted, type SessionState, type StateEntry } from "./entry.ts";
-import type { StateView } from "./view.ts";
+import type { EvictedKey, StateView } from "./view.ts";
 
 /** What a session's view is made of, beside the session. */
 export interface SessionViewOptions extends Pick<StateView, "where" | "readable" | "expected"> {
@@ -21,11 +21,13 @@ export interface SessionViewOptions extends Pick<StateView, "where" | "readable"
 export function toSessionView(session: SessionState, options: SessionViewOptions): StateView {
   const { now, isAllowed, where, readable, expected } = options;
   const state: [string, JsonValue][] = [];
-  const evicted = new Map<string, { readonly turn: number; readonly writer: string }>();
+  const evicted = new Map<string, EvictedKey>();
   for (const [key, entry] of Object.entries(session)) {
     if (!isAllowed(key)) continue;
-    if (isEvicted(entry)) evicted.set(key, { turn: entry.turn ?? 0, writer: entry.tool });
-    else state.push([key, entry.value ?? null]);
+    if (isEvicted(entry)) {
+      const { turn = 0, droppedIn = turn + 1, tool } = entry;
+      evicted.set(key, { turn, until: droppedIn, writer: tool });
+    } else state.push([key, entry.value ?? null]);
   }
   return {
     state: Object.fromEntries(state),
@@ -45,18 +47,21 @@ function toKeyHistory(session: SessionState, isAllowed: (key: string) => boolean
 }
 
 function toKeyWrites(entry: StateEntry | EvictedEntry): KeyWrites {
-  const { seq, tool, turn = 0, versions = 1, turnsWritten = 0, turnsChanged } = entry;
+  const { seq, tool, turn = 0, versions = 1, turnsWritten = 0, turnsChanged, lost } = entry;
   // Of an entry that others counted, only the last turn is known.
   const recentTurns = turnsChanged ?? (turn === 0 ? [] : [turn]);
-  const [before, at] = recentTurns.slice(-2);
+  const turns = turnsChanged?.length ?? Math.min(versions, turnsWritten);
+  const until = recentTurns.at(-1) ?? 0;
+  const before = lost ?? (turns > 1 ? { turn: recentTurns.at(-2) ?? until - 1, until } : undefined);
   // Only where every turn changed it once is it known what stood before the last change.
-  const isEachOnce = at !== undefined && versions === recentTurns.length;
+  const isEachOnce = before !== undefined && versions === recentTurns.length;
   return {
     versions,
-    turns: turnsChanged?.length ?? Math.min(versions, turnsWritten),
+    turns,
     first: { version: 0, turn: turnsChanged?.[0] ?? 0 },
-    last: { version: seq, turn: recentTurns.at(-1) ?? 0, writer: tool },
+    last: { version: seq, turn: until, writer: tool },
     recentTurns,
-    ...(isEachOnce ? { previous: { turn: before, until: { version: seq, turn: at } } } : {}),
+    ...(before === undefined ? {} : { before }),
+    ...(isEachOnce ? { previous: { turn: before.turn, until: { version: seq, turn: before.until } } } : {}),
   };
 }

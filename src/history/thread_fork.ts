@@ -38,10 +38,18 @@ export interface ForkStart {
  */
 export async function startOf(source: ForkSource, threadId: string, point: ForkPoint): Promise<ForkStart> {
   const owner = "turn" in point ? await ownerOf(source, threadId, point.turn) : threadId;
+  if (owner === undefined) {
+    // Nothing had been written: the fork begins with nothing, and what is before it is as empty there.
+    const view = await source.viewAt(threadId, {});
+    return startAt(view.snapshot.createdAt, {}, threadId, "turn" in point ? point.turn : 0);
+  }
   const view = await source.viewAt(owner, point);
   const { createdAt, state } = view.snapshot;
-  const turn = "turn" in point ? point.turn : view.snapshot.turn;
-  const origin: ForkOrigin = { thread: owner, turn, createdAt };
+  return startAt(createdAt, state, owner, "turn" in point ? point.turn : view.snapshot.turn);
+}
+
+function startAt(createdAt: string, state: JsonObject, thread: string, turn: number): ForkStart {
+  const origin: ForkOrigin = { thread, turn, createdAt };
   return { state: { ...state, [FORK_KEY]: { ...origin } }, turn };
 }
 
@@ -53,16 +61,13 @@ export function planFork(before: JsonObject, version: number, start: JsonObject,
   throw new InvalidInput("fork", `There is a thread ${JSON.stringify(forkId)} already: name one that is new.`);
 }
 
-/** The thread that holds a turn: a fork of a fork begins where the turn was written. */
-async function ownerOf(source: ForkSource, threadId: string, turn: number): Promise<string> {
+/** The thread that holds a turn: a fork of a fork begins where the turn was written. `undefined` for one before anything was. */
+async function ownerOf(source: ForkSource, threadId: string, turn: number): Promise<string | undefined> {
   const past = await threadPast(source, threadId);
   const reading = readTurn(past, turn);
   switch (reading.outcome) {
-    case "retained": {
-      const owner = past.ownerOf(turn);
-      if (owner === undefined) throw new TurnNotFound(turn, past.retained[0].to + 1, past.total);
-      return owner;
-    }
+    case "retained":
+      return past.ownerOf(turn);
     case "pruned":
       throw new TurnPruned(turn, past.retained.at(-1) ?? { from: past.total, to: past.total });
     case "never":

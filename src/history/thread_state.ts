@@ -4,17 +4,19 @@
  * @module
  */
 
-import { InvalidInput } from "../document/errors.ts";
+import { StateTooLarge } from "../document/errors.ts";
 import { isArray, isObject, jsonBytes, type JsonObject, type JsonValue, ownValue } from "../document/json.ts";
 import type { KeyUpdate } from "../store/update.ts";
+import { toPointer } from "../document/path.ts";
 import {
   type EvictedEntry,
+  type LostValue,
   mergeToolState,
-  sessionBytes,
   type SessionState,
   type SessionUpdate,
   type StateEntry,
 } from "./entry.ts";
+import { forgetBeyond, memberBytes, sessionBytes } from "./eviction.ts";
 
 /** Where a thread was forked from. Turns before `turn` are read there. */
 export interface ForkOrigin {
@@ -55,11 +57,8 @@ export function forkOriginOf(state: JsonObject): ForkOrigin | undefined {
     : undefined;
 }
 
-/** The keys that an update changes in a thread's document. @throws {InvalidInput} for a key that cannot be one. */
+/** The keys that an update changes in a thread's document. @throws {StateTooLarge} for an entry that there is no room for. */
 export function planSession(state: JsonObject, update: SessionUpdate, turn: number, maxBytes: number): KeyUpdate {
-  if (Object.hasOwn(update, FORK_KEY)) {
-    throw new InvalidInput("update", `${JSON.stringify(FORK_KEY)} is kept for the thread itself: use another key.`);
-  }
   const before = toSession(state);
   const fork = ownValue(state, FORK_KEY);
   const room = maxBytes - (fork === undefined ? 0 : jsonBytes(fork) + FORK_KEY.length + 4);
@@ -74,23 +73,24 @@ export function planSession(state: JsonObject, update: SessionUpdate, turn: numb
 
 /** The entries of the session, and of those that had to go the memory, within the room there is. */
 function merged(before: SessionState, update: SessionUpdate, room: number): SessionState {
-  const after = mergeToolState(before, update, room);
-  const { bytes, evictedBytes } = sessionBytes(after);
-  return bytes <= room ? after : mergeToolState(after, undefined, Math.max(0, room - 2 * evictedBytes - 2));
+  const all = mergeToolState(before, update, Infinity);
+  let newest = 0;
+  for (const key of Object.keys(update)) {
+    const bytes = memberBytes(key, all[key]) + 2;
+    if (bytes > room) throw new StateTooLarge(bytes, room, toPointer([key]));
+    newest = Math.max(newest, bytes);
+  }
+  const { bytes, evictedBytes } = sessionBytes(all);
+  if (bytes <= room) return mergeToolState(all, undefined, room);
+  // Room for the memory of what goes: at most three quarters, and none where what was just written needs it.
+  const memory = Math.min(room * 3 / 4, 2 * evictedBytes + 1024, room - newest);
+  return forgetBeyond(mergeToolState(all, undefined, room - memory - 2), room);
 }
 
 /** A thread has one clock: what is written late belongs to the turn in which it lands. */
 function filedUnder(update: SessionUpdate, turn: number): SessionUpdate {
   if (turn === 0) return update;
-  return Object.fromEntries(
-    Object.entries(update).map(([key, write]) => [
-      key,
-      write === null || write === undefined ? write : {
-        ...write,
-        turn,
-      },
-    ]),
-  );
+  return Object.fromEntries(Object.entries(update).map(([key, write]) => [key, write && { ...write, turn }]));
 }
 
 function ownEntry(session: SessionState, key: string): StateEntry | EvictedEntry | undefined {
@@ -108,7 +108,7 @@ function toEntry(value: JsonValue): StateEntry | EvictedEntry {
 }
 
 function readEntry(value: JsonObject): StateEntry | EvictedEntry {
-  const { tool, seq, turn, turnsWritten, versions, turnsChanged } = value;
+  const { tool, seq, turn, turnsWritten, versions, turnsChanged, lost, droppedIn } = value;
   if (typeof tool !== "string" || typeof seq !== "number") return { value, tool: "unknown", seq: 0 };
   const counts = {
     tool,
@@ -117,8 +117,15 @@ function readEntry(value: JsonObject): StateEntry | EvictedEntry {
     ...(typeof turnsWritten === "number" ? { turnsWritten } : {}),
     ...(typeof versions === "number" ? { versions } : {}),
     ...(isArray(turnsChanged) ? { turnsChanged: turnsChanged.filter((each) => typeof each === "number") } : {}),
+    ...(isLost(lost) ? { lost } : {}),
   };
-  if (value.evicted === true) return { ...counts, evicted: true };
+  if (value.evicted === true) {
+    return { ...counts, evicted: true, ...(typeof droppedIn === "number" ? { droppedIn } : {}) };
+  }
   const inputs = ownValue(value, "inputs");
   return { value: value.value ?? null, ...counts, ...(inputs === undefined ? {} : { inputs }) };
+}
+
+function isLost(value: unknown): value is LostValue {
+  return isObject(value) && typeof value.turn === "number" && typeof value.until === "number";
 }

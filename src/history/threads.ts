@@ -4,7 +4,7 @@
  * @module
  */
 
-import { checkInteger } from "../document/checks.ts";
+import { checkInteger, checkKind, checkTtl, checkUser, checkWriter } from "../document/checks.ts";
 import { HandleExpired, HandleNotFound } from "../document/errors.ts";
 import type { Snapshot } from "../document/snapshot.ts";
 import type { GetOptions } from "../store/options.ts";
@@ -12,6 +12,7 @@ import type { HandleStore } from "../store/store.ts";
 import type { HandleView } from "../store/view.ts";
 import { MAX_SESSION_BYTES, type SessionState, type SessionUpdate } from "./entry.ts";
 import type { Snapshots, ThreadHistory } from "./port.ts";
+import { checkForkPoint, checkThreadId, checkThreadPoint, checkUpdate } from "./thread_checks.ts";
 import { type ForkPoint, type ForkSource, planFork, startOf } from "./thread_fork.ts";
 import { threadPast } from "./thread_past.ts";
 import { readThread, type ThreadPoint, type ThreadReading } from "./thread_reading.ts";
@@ -25,7 +26,7 @@ export interface ThreadsOptions {
   readonly kind?: string;
   /** How long a thread lives after its last write, in days. Default: for ever. */
   readonly ttlDays?: number;
-  /** How many bytes of JSON a session may hold; beyond it the entries written longest ago are dropped, and remembered as evicted. Default 8 MiB; never more than the store's `maxStateBytes`. */
+  /** How many bytes of JSON a session may hold; beyond it the entries written longest ago are dropped, and remembered as evicted. Default 8 MiB; never more than the store's `maxStateBytes`, which is 1 MiB unless the store was opened with more. */
   readonly maxBytes?: number;
   /** Who is recorded as the writer of a version. Default: the store's. */
   readonly writer?: string;
@@ -58,8 +59,10 @@ export interface Threads extends ThreadHistory {
    * Merges what tools wrote into the session, as `mergeToolState` does: one version, however many keys. A late write of an
    * older turn lands in the turn that the thread is in: how a turn ended never changes.
    *
-   * @throws {InvalidInput} for an update, a turn or an id that makes no sense; `QuotaExceeded` where the user holds too
-   * many documents.
+   * An update that writes nothing begins the turn.
+   *
+   * @throws {InvalidInput} for an update, a turn or an id that makes no sense; `StateTooLarge` for an entry that is larger
+   * than a whole session may be; `QuotaExceeded` where the user holds too many documents.
    */
   publish(threadId: string, update: SessionUpdate, options?: PublishOptions): Promise<ThreadState>;
   /** Begins a turn, without a write. One that is not ahead changes nothing. */
@@ -67,7 +70,8 @@ export interface Threads extends ThreadHistory {
   /** The session as it is now, empty where there is no such thread. */
   state(threadId: string): Promise<ThreadState>;
   /**
-   * The session now, or as of a turn or a version: or that this never was, or that it is no longer retained.
+   * The session now, or as of a turn or a version: or that this never was, or that it is no longer retained. Turns before
+   * the first write are empty sessions.
    *
    * @throws {HandleNotFound | HandleExpired} where there is no such thread.
    */
@@ -101,11 +105,11 @@ class StoreThreads implements Threads, ForkSource {
     { user, kind = "thread", ttlDays, maxBytes = MAX_SESSION_BYTES, writer }: ThreadsOptions,
   ) {
     this.#store = store;
-    this.#user = user;
-    this.#kind = kind;
-    this.#ttlDays = ttlDays;
+    this.#user = checkUser(user);
+    this.#kind = checkKind(kind);
+    this.#ttlDays = ttlDays === undefined ? undefined : checkTtl(ttlDays);
     this.#maxBytes = Math.min(maxBytes, store.maxStateBytes);
-    this.#writer = writer;
+    this.#writer = writer === undefined ? undefined : checkWriter(writer);
   }
 
   async publish(
@@ -113,44 +117,44 @@ class StoreThreads implements Threads, ForkSource {
     update: SessionUpdate,
     { turn, requestId }: PublishOptions = {},
   ): Promise<ThreadState> {
+    const id = checkThreadId("thread", threadId);
+    const checked = checkUpdate(update);
+    if (turn !== undefined && Object.keys(checked).length === 0) return await this.advance(id, turn);
     const snapshot = await this.#store.update(
-      threadId,
-      (state, place) => planSession(state, update, place.turn, this.#maxBytes),
-      { ...this.#making(turn), requestId, args: requestId === undefined ? null : JSON.parse(JSON.stringify(update)) },
+      id,
+      (state, place) => planSession(state, checked, place.turn, this.#maxBytes),
+      { ...this.#making(turn), requestId, args: requestId === undefined ? null : JSON.parse(JSON.stringify(checked)) },
     );
     return toThreadState(snapshot);
   }
 
   async advance(threadId: string, turn: number): Promise<ThreadState> {
+    const id = checkThreadId("thread", threadId);
     checkInteger("turn", turn, 1);
-    try {
-      return toThreadState(await this.#store.touch(threadId, { user: this.#user, turn }));
-    } catch (error) {
-      if (!(error instanceof HandleNotFound || error instanceof HandleExpired)) throw error;
-    }
-    await this.#store.update(threadId, () => ({}), this.#making(turn));
-    // Somebody may have been faster, in an earlier turn.
-    return toThreadState(await this.#store.touch(threadId, { user: this.#user, turn }));
+    const found = await this.#store.update(id, () => ({}), this.#making(turn));
+    // It was there already, in an earlier turn.
+    return toThreadState(found.currentTurn < turn ? await this.#store.touch(id, { user: this.#user, turn }) : found);
   }
 
   async state(threadId: string): Promise<ThreadState> {
-    const view = await this.view(threadId);
+    const view = await this.view(checkThreadId("thread", threadId));
     return view === undefined ? { state: {}, turn: 0, version: 0 } : toThreadState(view.snapshot);
   }
 
   async snapshots(threadId: string): Promise<Snapshots> {
-    return await threadPast(this, threadId);
+    return await threadPast(this, checkThreadId("thread", threadId));
   }
 
   async read(threadId: string, point: ThreadPoint = {}): Promise<ThreadReading> {
-    return await readThread(this, threadId, point);
+    return await readThread(this, checkThreadId("thread", threadId), checkThreadPoint(point));
   }
 
   async fork(threadId: string, forkId: string, point: ForkPoint): Promise<ThreadState> {
-    const { state, turn } = await startOf(this, threadId, point);
+    const [from, to] = [checkThreadId("thread", threadId), checkThreadId("fork", forkId)];
+    const { state, turn } = await startOf(this, from, checkForkPoint(point));
     const options = this.#making(turn === 0 ? undefined : turn);
     return toThreadState(
-      await this.#store.update(forkId, (before, { version }) => planFork(before, version, state, forkId), options),
+      await this.#store.update(to, (before, { version }) => planFork(before, version, state, to), options),
     );
   }
 

@@ -22,10 +22,20 @@ export interface StateView {
   readonly keysNow?: KeyHistory;
   /** Which other points can be read. Default: none. */
   readonly readable?: Readable;
-  /** Keys whose values were dropped for want of room, with the turn that wrote them last (0 if none was named). */
-  readonly evicted?: ReadonlyMap<string, { readonly turn: number; readonly writer: string }>;
+  /** Keys whose values were dropped for want of room. */
+  readonly evicted?: ReadonlyMap<string, EvictedKey>;
   /** Keys that are written here sooner or later. */
   readonly expected?: readonly string[];
+}
+
+/** A key whose value was dropped. */
+export interface EvictedKey {
+  /** The turn that wrote it last; 0 if none was named. */
+  readonly turn: number;
+  /** The turn in which it was dropped: this and later ones ended without it. */
+  readonly until: number;
+  /** Who wrote it last. */
+  readonly writer: string;
 }
 
 /** Which points of a past can be read by a call. */

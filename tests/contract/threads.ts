@@ -4,10 +4,11 @@
  * @module
  */
 
-import { assert, assertEquals, assertRejects } from "@std/assert";
-import { HandleNotFound, InvalidInput, TurnNotFound, TurnPruned } from "../../src/document/errors.ts";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { HandleNotFound, InvalidInput, StateTooLarge, TurnNotFound, TurnPruned } from "../../src/document/errors.ts";
 import { isEvicted, type SessionUpdate } from "../../src/history/entry.ts";
 import { readThreadKey } from "../../src/history/thread_reading.ts";
+import type { ForkPoint } from "../../src/history/thread_fork.ts";
 import { openThreads, type Threads } from "../../src/history/threads.ts";
 import { makeInspectState } from "../../src/history/tool.ts";
 import type { HandleStoreOptions } from "../../src/store/options.ts";
@@ -24,6 +25,10 @@ function bbox(place: keyof typeof BOXES): SessionUpdate {
 
 function note(text: string): SessionUpdate {
   return { notes: { value: text, tool: "write_note" } };
+}
+
+function strangersOf(store: HandleStore): Threads {
+  return openThreads(store, { user: "bob" });
 }
 
 /** Runs the cases on one engine; each test gets a target of its own. */
@@ -74,7 +79,7 @@ export function threadsContract(name: string, makeTarget: () => Promise<Target>)
       assert(compared.includes("As of turn 3 so far:\n[9.9,56.1,10.3,56.2]"), compared);
       assertEquals(
         await ask({ key: "notes", turn: 1 }),
-        'As turn 1 ended:\n"notes" was not written yet at the end of turn 1: it was written later.',
+        'As turn 1 ended:\n"notes" was not written yet at the end of turn 1.',
       );
       assertEquals(await ask({ turn: 4 }), "There is no turn 4: the turns so far are 1 to 3.");
       await threads.publish(id, note("rents"), { turn: 4 });
@@ -247,6 +252,70 @@ export function threadsContract(name: string, makeTarget: () => Promise<Target>)
     assert((await ask({ key: "k1", turn: 1 })).startsWith("As turn 1 ended:\n"), await ask({ key: "k1", turn: 1 }));
   });
 
+  contract("what no room is there for is refused, and nothing else is dropped for it", async (_, open) => {
+    const threads = openThreads(await open({ maxStateBytes: 4_000 }), { user });
+    await threads.publish("t", bbox("Copenhagen"), { turn: 1 });
+    const huge = { huge: { value: "h".repeat(5_000), tool: "search" } };
+    const error = await assertRejects(() => threads.publish("t", huge, { turn: 2 }), StateTooLarge, '"/huge"');
+    assertEquals(error.limitBytes, 4_000);
+    const { state, turn, version } = await threads.state("t");
+    assertEquals([Object.keys(state), isEvicted(state[KEY]), turn, version], [[KEY], false, 1, 1]);
+  });
+
+  contract("many small entries make room too, and the newest are there", async (_, open) => {
+    const threads = openThreads(await open({ maxStateBytes: 1_500 }), { user });
+    for (let i = 1; i <= 60; i++) await threads.publish("t", { [`k${i}`]: { value: i, tool: "count" } }, { turn: i });
+    const { state } = await threads.state("t");
+    const kept = Object.keys(state).filter((key) => !isEvicted(state[key]));
+    assert(kept.length > 1 && kept.at(-1) === "k60", kept.join());
+  });
+
+  contract("a call that a note names reads a value, whatever was dropped between", async (_, open) => {
+    const threads = openThreads(await open({ maxStateBytes: 2_600, retention: { versions: 4 } }), { user });
+    const { handler } = makeInspectState({ allowedKeys: () => true, history: threads });
+    const ask = async (args: object) => await handler(args, { ...await threads.state("t"), threadId: "t" });
+    const large = (key: string, length: number): SessionUpdate => ({ [key]: { value: key.repeat(length), tool: "x" } });
+    await threads.publish("t", { ...large("a", 1_100), ...large("b", 1_200) }, { turn: 1 });
+    await threads.publish("t", large("b", 1_500), { turn: 2 }); // a is dropped
+    assert((await ask({ key: "a" })).includes("turn=1 reads it as it was"), await ask({ key: "a" }));
+    assert((await ask({ key: "a", turn: 1 })).startsWith('As turn 1 ended:\n"aaa'));
+    await threads.advance("t", 4);
+    await threads.publish("t", large("a", 10), { turn: 5 });
+    // It stood until turn 2 only, not until the turn before it was written again.
+    assert((await ask({ key: "a" })).endsWith("turn=1 reads the earlier"), await ask({ key: "a" }));
+    await threads.publish("t", large("c", 10), { turn: 6 });
+    await threads.publish("t", large("c", 20), { turn: 7 });
+    assert((await ask({ key: "a" })).endsWith("the earlier is no longer retained"), await ask({ key: "a" }));
+    // Written and dropped in one turn, it stood at the end of none.
+    await threads.publish("t", { ...large("d", 1_500), ...large("e", 1_500) }, { turn: 8 });
+    assert((await ask({ key: "d" })).includes("evicted"), await ask({ key: "d" }));
+    assert(!/turn=\d/.test(await ask({ key: "d" })), await ask({ key: "d" }));
+  });
+
+  contract("two writes in one turn: the earlier was overwritten within it", async (threads) => {
+    await threads.publish("t", note("first"), { turn: 1 });
+    await threads.publish("t", note("second"), { turn: 1 });
+    const { handler } = makeInspectState({ allowedKeys: ["notes"], history: threads });
+    const answer = await handler({ key: "notes" }, { ...await threads.state("t"), threadId: "t" });
+    assertEquals(
+      answer,
+      '"second"\n— rewritten, 2 versions (turn 1), last by write_note; the earlier was overwritten within turn 1',
+    );
+  });
+
+  contract("a fork from before anything was written begins with nothing", async (threads) => {
+    await threads.publish("main", note("late"), { turn: 62 });
+    const forked = await threads.fork("main", "branch", { turn: 1 });
+    assertEquals([forked.turn, forked.state], [1, {}]);
+    assertEquals((await threads.snapshots("branch")).retained, [{ from: 1, to: 1 }]);
+  });
+
+  contract("an update that writes nothing begins the turn", async (threads) => {
+    assertEquals((await threads.publish("t", {}, { turn: 2 })).turn, 2);
+    assertEquals((await threads.publish("t", { notes: null }, { turn: 3 })).turn, 3);
+    assertEquals((await threads.snapshots("t")).total, 3);
+  });
+
   contract("a request id makes a write safe to send twice", async (threads, open) => {
     const other = openThreads(await open(), { user });
     const write = (each: Threads) => each.publish("t", bbox("Copenhagen"), { turn: 1, requestId: "turn-1" });
@@ -261,13 +330,41 @@ export function threadsContract(name: string, makeTarget: () => Promise<Target>)
   contract("refuses what no thread can hold, and leaves it as it was", async (threads, open) => {
     const store = await open();
     await threads.publish("t", bbox("Copenhagen"), { turn: 1 });
-    await assertRejects(() => threads.publish("t", { "@fork": { value: 1, tool: "x" } }), InvalidInput, "@fork");
-    await assertRejects(() => threads.publish("t", { a: { value: NaN, tool: "x" } }), InvalidInput, "NaN");
-    await assertRejects(() => threads.advance("t", 0), InvalidInput);
+    const cycle: Record<string, unknown> = {};
+    cycle.self = cycle;
+    const wrong: readonly (readonly [update: unknown, fault: string])[] = [
+      [{ "@fork": { value: 1, tool: "x" } }, "@fork"],
+      [{ a: { value: NaN, tool: "x" } }, "NaN"],
+      [{ a: { value: cycle, tool: "x" } }, "nested"],
+      [{ a: { value: 1, tool: 5 } }, '"/a/tool"'],
+      [{ a: { value: 1, tool: "x", seq: -5 } }, '"/a/seq"'],
+      [{ a: { value: 1, tool: "x", turnsChanged: ["1"] } }, '"/a/turnsChanged"'],
+      [{ a: { value: 1, tool: "x", turns: 1 } }, '"/a/turns"'],
+      [{ a: { tool: "x" } }, '"/a/value"'],
+      [{ a: 1 }, '"/a"'],
+      [null, "update must be an object"],
+      [[], "update must be an object"],
+    ];
+    for (const [update, fault] of wrong) {
+      await assertRejects(() => threads.publish("t", update as SessionUpdate), InvalidInput, fault);
+    }
+    for (const turn of [0, -1, 1.5, "1"]) {
+      await assertRejects(() => threads.advance("t", turn as number), InvalidInput, "turn");
+      if (turn !== 0 && turn !== -1) {
+        await assertRejects(() => threads.read("t", { turn: turn as number }), InvalidInput);
+      }
+    }
+    for (const point of [undefined, {}, [], { trun: 1 }, { turn: 1, version: 1 }]) {
+      await assertRejects(() => threads.fork("t", "f", point as ForkPoint), InvalidInput);
+    }
+    await assertRejects(() => threads.fork("t", "", { turn: 1 }), InvalidInput, "fork");
+    await assertRejects(() => threads.state(5 as unknown as string), InvalidInput, "thread");
+    assertThrows(() => openThreads(store, { user: "" }), InvalidInput, "user");
+    assertEquals((await strangersOf(store).state("f")).version, 0);
     assertEquals((await threads.state("t")).version, 1);
     const handle = await store.mint("cart", {}, { user });
     await assertRejects(() => threads.publish(handle, bbox("Aarhus")), InvalidInput, "kind");
-    const strangers = openThreads(store, { user: "bob" });
+    const strangers = strangersOf(store);
     assertEquals((await strangers.state("t")).version, 0);
     await assertRejects(() => strangers.read("t"), HandleNotFound);
   });

@@ -2,13 +2,13 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { JsonValue } from "../../src/document/json.ts";
 import {
-  EVICTIONS_KEPT,
   isEvicted,
   mergeToolState,
   type SessionState,
   type SessionUpdate,
   type StateEntry,
 } from "../../src/history/entry.ts";
+import { EVICTIONS_KEPT } from "../../src/history/eviction.ts";
 
 const KEY = "gazet/get_aoi/bbox";
 
@@ -81,7 +81,16 @@ Deno.test("mergeToolState: beyond its budget the newest stay, and the others are
   const write = (key: string): SessionUpdate => ({ [key]: { value: "x".repeat(1_000), tool: "t", turn: 1 } });
   const state = fold(["a", "b", "c", "d"].map(write), 2_500);
   assertEquals(Object.keys(state).filter((key) => !isEvicted(state[key])), ["c", "d"]);
-  assertEquals(state.a, { tool: "t", seq: 1, turn: 1, turnsWritten: 1, versions: 1, turnsChanged: [1], evicted: true });
+  assertEquals(state.a, {
+    tool: "t",
+    seq: 1,
+    turn: 1,
+    turnsWritten: 1,
+    versions: 1,
+    turnsChanged: [1],
+    evicted: true,
+    droppedIn: 1,
+  });
   const again = mergeToolState(state, { a: { value: "back", tool: "t", turn: 2 } }, 2_500);
   assertEquals([again.a.seq, again.a.versions, again.a.turnsWritten, isEvicted(again.a)], [5, 2, 2, false]);
 });

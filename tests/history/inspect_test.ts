@@ -151,7 +151,7 @@ Deno.test("readStateKey: data URIs are replaced by a marker everywhere", async (
 });
 
 Deno.test("readStateKey: an evicted key is not one that never was", async () => {
-  const evicted = new Map([["bbox", { turn: 2, writer: "get_aoi" }]]);
+  const evicted = new Map([["bbox", { turn: 2, until: 3, writer: "get_aoi" }]]);
   assertEquals(
     await text({}, { key: "bbox" }, { evicted }),
     '"bbox" was evicted: it was written, last by get_aoi, and its value was dropped to make room. ' +

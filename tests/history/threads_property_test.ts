@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import { openSqliteBackend } from "../../src/backends/sqlite.ts";
 import type { JsonValue } from "../../src/document/json.ts";
@@ -68,4 +68,51 @@ Deno.test("property: every turn of a thread reads as it ended, and the call that
   );
   assert(followed > 50, "notes were followed");
   await store.close();
+});
+
+const pressed = fc.array(
+  fc.record({
+    ahead: fc.constantFrom(-1, 0, 0, 1, 1, 2),
+    writes: fc.uniqueArray(
+      fc.record({ key: fc.constantFrom("a", "b", "c", "d"), length: fc.constantFrom(1, 2, 300, 700, 1_100) }),
+      { selector: ({ key }) => key, minLength: 1, maxLength: 3 },
+    ),
+  }),
+  { minLength: 2, maxLength: 14 },
+);
+
+Deno.test("property: whatever was dropped or pruned, a call that is named reads a value, and the newest write is there", async () => {
+  const backend = await openSqliteBackend({ path: ":memory:" });
+  const stores = [Infinity, 3].map((versions) =>
+    new HandleStore(backend, { maxStateBytes: 2_000, retention: { versions } })
+  );
+  let count = 0;
+  let followed = 0;
+  await fc.assert(
+    fc.asyncProperty(pressed, fc.constantFrom(...stores), async (plan, store) => {
+      const threads = openThreads(store, { user: "alice" });
+      const id = `thread ${count++}`;
+      const { handler } = makeInspectState({ allowedKeys: () => true, history: threads });
+      let turn = 1;
+      for (const [i, { ahead, writes }] of plan.entries()) {
+        const named = Math.max(1, turn + ahead);
+        turn = Math.max(turn, named);
+        const update = writes.map(({ key, length }) => [key, { value: `${i} ${"x".repeat(length)}`, tool: "tool" }]);
+        const { state } = await threads.publish(id, Object.fromEntries(update), { turn: named });
+        const ask = (args: object) => handler(args, { state, threadId: id });
+        assertEquals("evicted" in state[writes[writes.length - 1].key], false, "the newest write");
+        for (const key of ["a", "b", "c", "d"]) {
+          const answer = await ask({ key });
+          for (const [, called] of answer.matchAll(/turn=(\d+) reads/g)) {
+            followed++;
+            const read = await ask({ key, turn: Number(called) });
+            assertMatch(read, /^As turn \d+ ended:\n"\d/, `${answer}\nled to\n${read}`);
+          }
+        }
+      }
+    }),
+    { numRuns: 120 },
+  );
+  assert(followed > 200, "notes were followed");
+  await backend[Symbol.asyncDispose]();
 });

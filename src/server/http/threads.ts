@@ -78,7 +78,7 @@ export async function serveThread(
   }
 }
 
-/** @throws {InvalidInput} for what is no number, or both. Which of them there are, the thread says. */
+/** @throws {InvalidInput} for what is no number. Both, and which of them there are, are the thread's to judge. */
 function pointOf(query: URLSearchParams): ThreadPoint {
   const [turn, version] = ["turn", "version"].map((name) => {
     const values = query.getAll(name);
@@ -87,9 +87,6 @@ function pointOf(query: URLSearchParams): ThreadPoint {
     if (values.length === 1 && /^-?\d{1,16}$/.test(values[0]) && Number.isSafeInteger(value)) return value;
     throw new InvalidInput(name, `${name} must be one whole number, such as ${name}=3.`);
   });
-  if (turn !== undefined && version !== undefined) {
-    throw new InvalidInput("version", "Name at most one of version and turn.");
-  }
   return { turn, version };
 }
 
