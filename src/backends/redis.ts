@@ -63,7 +63,7 @@ import type { Ears } from "./redis/ears.ts";
 import { REMOVE, TOUCH, TRIM } from "./redis/change_scripts.ts";
 import { CREATE } from "./redis/create_script.ts";
 import { damaged } from "./redis/errors.ts";
-import { Groups, isPlain } from "./redis/group.ts";
+import { Groups, toPlain } from "./redis/group.ts";
 import type { Keys } from "./redis/keys.ts";
 import { open } from "./redis/open.ts";
 import type { RedisBackendOptions } from "./redis/options.ts";
@@ -132,9 +132,18 @@ class RedisBackend implements Backend {
     expected: Expected,
     append: Append,
   ): Promise<Appended | Lost | Absent | Gone | Replayed> {
-    const appended = isPlain(append) ? await this.#groups.append(key, expected, append) : undefined;
+    const plain = toPlain(append);
+    const appended = plain === undefined ? undefined : await this.#groups.append(key, expected, plain);
+    const answer = appended ?? await this.#appendAlone(key, expected, append);
     if (this.#isTidyDue()) await this.#tidy(key.user);
-    if (appended !== undefined) return appended;
+    return answer;
+  }
+
+  async #appendAlone(
+    key: DocumentKey,
+    expected: Expected,
+    append: Append,
+  ): Promise<Appended | Lost | Absent | Gone | Replayed> {
     const keys = this.#writeKeys(key, [], append.steps.map(({ request }) => request));
     const answer = await this.#run(APPEND, key, keys, toAppend(key, expected, append));
     return only(answer, "appended", "lost", "absent", "gone", "replayed");

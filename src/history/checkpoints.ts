@@ -17,7 +17,7 @@ import { lastTurnNamed, readSession, type SessionReducer } from "./checkpoint_st
 import { isEvicted, mergeToolState, type SessionState } from "./entry.ts";
 import { Lru } from "../document/lru.ts";
 import { countHumanMessages } from "./messages.ts";
-import type { Snapshots, ThreadHistory, TurnRange } from "./port.ts";
+import type { Snapshots, ThreadHistory } from "./port.ts";
 
 /** How the threads of a checkpointer are read. */
 export interface CheckpointsOptions {
@@ -107,14 +107,13 @@ class Checkpoints implements CheckpointHistory {
     const branch = await withoutPruned(followed, read);
     this.#branches.set(threadId, branch, 1 + branch.ends.length);
     const retained = branch.head.turn === 0 ? [] : [{ from: branch.oldest, to: branch.head.turn }];
-    return { total: branch.head.turn, retained, head, at: (turn) => this.#at(threadId, branch, head, retained, turn) };
+    return { total: branch.head.turn, retained, head, at: (turn) => this.#at(threadId, branch, head, turn) };
   }
 
   async #at(
     threadId: string,
     branch: Branch,
     head: CheckpointTuple,
-    retained: readonly TurnRange[],
     turn: number,
   ): Promise<SessionState> {
     if (turn === branch.head.turn) return await this.#session(threadId, head);
@@ -124,7 +123,7 @@ class Checkpoints implements CheckpointHistory {
     if (cached !== undefined) return cached;
     const tuple = await findEnd(mark, turn, (id) => this.#read(threadId, id));
     if (tuple === undefined) {
-      throw new TurnPruned(turn, { from: Math.max(retained[0].from, turn + 1), to: retained[0].to });
+      throw new TurnPruned(turn, { from: Math.max(branch.oldest, turn + 1), to: branch.head.turn });
     }
     const session = await this.#session(threadId, tuple);
     this.#ended.set(name, session, bytesOf(session));

@@ -237,11 +237,11 @@ interface RunOfThread extends Run {
 }
 
 function runOf(config: unknown, { channel, messages }: Channels): RunOfThread {
-  const given = isRecord(config) ? config : {};
+  const given = isObject(config) ? config : {};
   const state = stateOf(given);
-  const configurable = isRecord(given.configurable) ? given.configurable : {};
+  const configurable = isObject(given.configurable) ? given.configurable : {};
   const { thread_id: threadId, checkpoint_map: map } = configurable;
-  const checkpointId = isRecord(map) ? map[""] : undefined;
+  const checkpointId = isObject(map) ? map[""] : undefined;
   return {
     session: toSession(state[channel]),
     messages: state[messages],
@@ -252,17 +252,13 @@ function runOf(config: unknown, { channel, messages }: Channels): RunOfThread {
 
 /** The state as the node of the tool was given it. Outside of a graph there is none. */
 function stateOf(config: Record<string, unknown>): Record<string, unknown> {
-  if (isRecord(config.state)) return config.state;
+  if (isObject(config.state)) return config.state;
   try {
     const input: unknown = getCurrentTaskInput(config);
-    return isRecord(input) ? input : {};
+    return isObject(input) ? input : {};
   } catch {
     return {};
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** `gazet__get_aoi` and `mcp__gazet__get_aoi` name the server as well. */
@@ -287,5 +283,5 @@ function anyObject<T>(): ConstructorParameters<typeof ReducedValue<T, T>>[0] {
 }
 
 function isObjectOf<T>(value: unknown): value is T {
-  return isRecord(value);
+  return isObject(value);
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { HandleNotFound, InvalidInput, NoTurnHistory, TurnNotFound, TurnPruned } from "../document/errors.ts";
+import { InvalidInput, NoTurnHistory, TurnNotFound, TurnPruned } from "../document/errors.ts";
 import { equal, type JsonObject, ownValue } from "../document/json.ts";
 import type { GetOptions } from "../store/options.ts";
 import type { KeyUpdate } from "../store/update.ts";
@@ -33,8 +33,8 @@ export interface ForkStart {
 /**
  * What a fork of a thread begins with.
  *
- * @throws {TurnNotFound | TurnPruned | NoTurnHistory} for a turn that cannot be read; {@link HandleNotFound} for a thread
- * that is not there; and as `HandleStore.get`.
+ * @throws {TurnNotFound | TurnPruned | NoTurnHistory} for a turn that cannot be read; `HandleNotFound` or `HandleExpired`
+ * for a thread that is not there; and as `HandleStore.get`.
  */
 export async function startOf(source: ForkSource, threadId: string, point: ForkPoint): Promise<ForkStart> {
   const owner = "turn" in point ? await ownerOf(source, threadId, point.turn) : threadId;
@@ -71,8 +71,9 @@ async function ownerOf(source: ForkSource, threadId: string, turn: number): Prom
     case "pruned":
       throw new TurnPruned(turn, past.retained.at(-1) ?? { from: past.total, to: past.total });
     case "never":
-      if (await source.view(threadId) === undefined) throw new HandleNotFound(threadId);
-      throw past.total === 0 ? new NoTurnHistory() : new TurnNotFound(turn, 1, past.total);
+      if (past.total > 0) throw new TurnNotFound(turn, 1, past.total);
+      await source.viewAt(threadId, {}); // throws where there is no such thread
+      throw new NoTurnHistory();
     case "not_kept":
       throw new NoTurnHistory();
   }

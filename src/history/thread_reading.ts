@@ -4,7 +4,7 @@
  * @module
  */
 
-import { HandleNotFound, type Range, TurnPruned, VersionNotFound, VersionPruned } from "../document/errors.ts";
+import { type Range, TurnPruned, VersionNotFound, VersionPruned } from "../document/errors.ts";
 import type { JsonValue } from "../document/json.ts";
 import type { HandleView } from "../store/view.ts";
 import { isEvicted, type SessionState } from "./entry.ts";
@@ -102,7 +102,7 @@ export async function readThread(
 
 async function readTurnOf(source: ForkSource, threadId: string, turn: number): Promise<ThreadReading> {
   const past = await threadPast(source, threadId);
-  if (past.total === 0 && await source.view(threadId) === undefined) throw new HandleNotFound(threadId);
+  if (past.total === 0) await source.viewAt(threadId, {}); // throws where there is no such thread
   const reading = readTurn(past, turn);
   if (reading.outcome !== "retained") return reading;
   const owner = past.ownerOf(turn);

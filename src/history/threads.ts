@@ -5,7 +5,7 @@
  */
 
 import { checkInteger, checkKind, checkTtl, checkUser, checkWriter } from "../document/checks.ts";
-import { HandleExpired, HandleNotFound } from "../document/errors.ts";
+import { HandleExpired } from "../document/errors.ts";
 import type { Snapshot } from "../document/snapshot.ts";
 import type { GetOptions } from "../store/options.ts";
 import type { HandleStore } from "../store/store.ts";
@@ -137,8 +137,9 @@ class StoreThreads implements Threads, ForkSource {
   }
 
   async state(threadId: string): Promise<ThreadState> {
-    const view = await this.view(checkThreadId("thread", threadId));
-    return view === undefined ? { state: {}, turn: 0, version: 0 } : toThreadState(view.snapshot);
+    const id = checkThreadId("thread", threadId);
+    const found = await unlessExpired(() => this.#store.find(id, { user: this.#user }));
+    return found === undefined ? { state: {}, turn: 0, version: 0 } : toThreadState(found);
   }
 
   async snapshots(threadId: string): Promise<Snapshots> {
@@ -160,12 +161,7 @@ class StoreThreads implements Threads, ForkSource {
 
   /** A thread's document; `undefined` if there is none (any more). */
   async view(threadId: string): Promise<HandleView | undefined> {
-    try {
-      return await this.#store.view(threadId, { user: this.#user });
-    } catch (error) {
-      if (error instanceof HandleNotFound || error instanceof HandleExpired) return undefined;
-      throw error;
-    }
+    return await unlessExpired(() => this.#store.findView(threadId, { user: this.#user }));
   }
 
   /** The session as a turn ended, of a thread that has not been pruned that far. */
@@ -179,6 +175,15 @@ class StoreThreads implements Threads, ForkSource {
 
   #making(turn: number | undefined) {
     return { user: this.#user, create: this.#kind, ttlDays: this.#ttlDays, writer: this.#writer, turn };
+  }
+}
+
+async function unlessExpired<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof HandleExpired) return undefined;
+    throw error;
   }
 }
 

@@ -39,7 +39,7 @@ export class Reader {
 
   /** A version as of something. The `head` is as it is now. @throws the three outcomes, apart. */
   async version(key: DocumentKey, want: Want): Promise<Current> {
-    return await this.find(key, want) ?? await this.#notFound(key);
+    return await this.find(key, want) ?? await this.notFound(key);
   }
 
   /** The same; `undefined` where nothing is known of the document, for those who have no use for a suggestion. */
@@ -97,7 +97,8 @@ export class Reader {
       new HandleNotFound(key.id, await this.#suggestion(key.user, key.id), notApplied);
   }
 
-  async #notFound(key: DocumentKey): Promise<never> {
+  /** @throws {HandleNotFound} in any case, with what was probably meant. */
+  async notFound(key: DocumentKey): Promise<never> {
     throw await this.gone(key, { outcome: "absent" });
   }
 

@@ -143,6 +143,12 @@ export class HandleStore implements AsyncDisposable {
 
   /** What {@link get} answers, with how often each top-level key was written, up to then and up to now. */
   async view(handle: string, options: GetOptions): Promise<HandleView> {
+    const key = this.#key(handle, options);
+    return await readView(this.#reader, key, toWant(options)) ?? await this.#reader.notFound(key);
+  }
+
+  /** The same; `undefined` where there is no such document and never was, or it was deleted. */
+  async findView(handle: string, options: GetOptions): Promise<HandleView | undefined> {
     return await readView(this.#reader, this.#key(handle, options), toWant(options));
   }
 

@@ -55,9 +55,9 @@ export function planUpdate(change: KeyChange, turn: number | undefined): Planner
   };
 }
 
-/** The state of a document that a change makes. */
-export function firstState(change: KeyChange, turn: number | undefined): JsonObject {
-  return admitUpdate(change({}, { version: 1, turn: turn ?? 0 })).set;
+/** The state of a document that a change makes, not let in yet. */
+export function firstState(change: KeyChange, turn: number | undefined): KeyUpdate {
+  return withoutRemoved(change({}, { version: 1, turn: turn ?? 0 }));
 }
 
 /**
@@ -87,7 +87,10 @@ const ATTEMPTS = 4;
 
 /** The keys that are set, let in as part of a state, and those that are removed. */
 function admitUpdate(update: KeyUpdate): { readonly set: JsonObject; readonly removed: readonly string[] } {
-  const entries = Object.entries(update);
-  const set = admitState(Object.fromEntries(entries.filter(([, value]) => value !== undefined))).value;
-  return { set, removed: entries.flatMap(([key, value]) => value === undefined ? [key] : []) };
+  const removed = Object.keys(update).filter((key) => update[key] === undefined);
+  return { set: admitState(withoutRemoved(update)).value, removed };
+}
+
+function withoutRemoved(update: KeyUpdate): KeyUpdate {
+  return Object.fromEntries(Object.entries(update).filter(([, value]) => value !== undefined));
 }

@@ -24,9 +24,11 @@ export interface HandleView {
   readonly oldest: { readonly version: number; readonly turn: number };
 }
 
-/** Reads a version, and the newest one too where that is another. */
-export async function readView(reader: Reader, key: DocumentKey, want: Want): Promise<HandleView> {
-  const { head, folded, stamp } = await reader.version(key, want);
+/** Reads a version, and the newest one too where that is another; `undefined` where nothing is known of the document. */
+export async function readView(reader: Reader, key: DocumentKey, want: Want): Promise<HandleView | undefined> {
+  const found = await reader.find(key, want);
+  if (found === undefined) return undefined;
+  const { head, folded, stamp } = found;
   const now = folded.version === head.version ? { head, folded } : await reader.current(key);
   const oldest = head.oldest === 1 ? undefined : await reader.backend.locate(key, { version: head.oldest });
   return {

@@ -13,6 +13,7 @@ import {
   checkTtlChange,
   checkWriter,
   checkWriteTurn,
+  MAX_FIRST_TURN,
 } from "../document/checks.ts";
 import { InternalError, InvalidInput } from "../document/errors.ts";
 import type { JsonObject } from "../document/json.ts";
@@ -24,9 +25,15 @@ import { holdToKind, type StandardSchema } from "./kind.ts";
 import type { MintOptions, OfKind, RestoreOptions, SaveOptions, Settings, WriteOptions } from "./options.ts";
 import { type Planner, planPatch, planRestore, planSave } from "./plans.ts";
 import type { Reader } from "./reader.ts";
-import { toRequest } from "./requests.ts";
+import { type Request, toRequest } from "./requests.ts";
 import { firstState, type KeyChange, planUpdate, type UpdateOptions, writeOrMake } from "./update.ts";
 import { Writer } from "./writer.ts";
+
+/** What a write may change of the head. */
+interface Extra {
+  readonly ttlDays?: number | null;
+  readonly title?: string;
+}
 
 /** The writes of one store. */
 export class Writes {
@@ -58,7 +65,7 @@ export class Writes {
     userOf: (handle: string) => string,
   ): Promise<Snapshot> {
     const document = { kind, state, options, schema: this.#schemas.get(kind) };
-    const made = await create(this.#reader, this.#settings, document, drawn(checkKind(kind), handleLength, userOf));
+    const made = await create(this.#reader, this.#settings, document, drawn(kind, handleLength, userOf));
     if (made === undefined) throw new InternalError({ cause: new Error("no free handle was drawn") });
     return made;
   }
@@ -101,17 +108,23 @@ export class Writes {
     const { create: kind } = options;
     const turn = checkWriteTurn(options.turn);
     const ttlDays = checkTtlChange(options.ttlDays);
-    const args = { handle: key.id, args: options.args ?? null };
+    const request = toRequest(checkRequestId(options.requestId), "update", {
+      handle: key.id,
+      args: options.args ?? null,
+    });
     const plan = planUpdate(change, turn);
-    const write = () => this.#write(key, "update", args, plan, { ...options, kind }, { ttlDays });
+    const write = () => this.#queue(key, request, plan, { ...options, kind }, { ttlDays });
     if (kind === undefined) return await write();
-    return await writeOrMake(this.#reader.cache.current(key) !== undefined, write, async () => {
+    // No document begins in such a turn: whether this is one that has come so far, only writing to it tells.
+    const isKnown = this.#reader.cache.current(key) !== undefined || (turn ?? 0) > MAX_FIRST_TURN;
+    return await writeOrMake(isKnown, write, async () => {
+      const state = firstState(change, turn);
       const document = {
         kind,
-        state: firstState(change, turn),
+        state,
         options: { ...options, ttlDays: ttlDays ?? undefined },
         schema: this.#schemas.get(kind),
-        request: toRequest(checkRequestId(options.requestId), "update", args),
+        request,
       };
       return await create(this.#reader, this.#settings, document, () => [key]);
     });
@@ -123,13 +136,23 @@ export class Writes {
     args: JsonObject,
     plan: Planner,
     options: WriteOptions & OfKind,
-    extra: { readonly ttlDays?: number | null; readonly title?: string } = {},
+    extra: Extra = {},
+  ): Promise<Snapshot> {
+    return this.#queue(key, toRequest(checkRequestId(options.requestId), operation, args), plan, options, extra);
+  }
+
+  #queue(
+    key: DocumentKey,
+    request: Request | undefined,
+    plan: Planner,
+    options: WriteOptions & OfKind,
+    extra: Extra,
   ): Promise<Snapshot> {
     return this.#writer.write(key, {
       plan: holdToKind(plan, options.kind, this.#schemas),
       writer: options.writer === undefined ? this.#settings.writer : checkWriter(options.writer),
       turn: checkWriteTurn(options.turn),
-      request: toRequest(checkRequestId(options.requestId), operation, args),
+      request,
       ...extra,
     });
   }

@@ -5,7 +5,14 @@
  */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { HandleNotFound, InvalidInput, StateTooLarge, TurnNotFound, TurnPruned } from "../../src/document/errors.ts";
+import {
+  HandleExpired,
+  HandleNotFound,
+  InvalidInput,
+  StateTooLarge,
+  TurnNotFound,
+  TurnPruned,
+} from "../../src/document/errors.ts";
 import { isEvicted, type SessionUpdate } from "../../src/history/entry.ts";
 import { readThreadKey } from "../../src/history/thread_reading.ts";
 import type { ForkPoint } from "../../src/history/thread_fork.ts";
@@ -13,6 +20,7 @@ import { openThreads, type Threads } from "../../src/history/threads.ts";
 import { makeInspectState } from "../../src/history/tool.ts";
 import type { HandleStoreOptions } from "../../src/store/options.ts";
 import { HandleStore } from "../../src/store/store.ts";
+import { seconds, until } from "./drafts.ts";
 import type { Target } from "./target.ts";
 
 const KEY = "gazet/get_aoi/bbox";
@@ -309,6 +317,20 @@ export function threadsContract(name: string, makeTarget: () => Promise<Target>)
     assertEquals([forked.turn, forked.state], [1, {}]);
     assertEquals((await threads.snapshots("branch")).retained, [{ from: 1, to: 1 }]);
   });
+
+  contract(
+    "one that has expired says so, whatever is asked of it, and begins anew when it is written",
+    async (_, open) => {
+      const threads = openThreads(await open(), { user, ttlDays: seconds(0.5) });
+      await threads.publish("t", note("rents"), { turn: 1 });
+      await until(async () => (await threads.state("t")).version === 0, "the thread to expire");
+      await assertRejects(() => threads.read("t"), HandleExpired);
+      await assertRejects(() => threads.read("t", { turn: 1 }), HandleExpired);
+      await assertRejects(() => threads.fork("t", "f", { turn: 1 }), HandleExpired);
+      assertEquals((await threads.snapshots("t")).total, 0);
+      assertEquals((await threads.publish("t", note("parks"), { turn: 2 })).version, 1);
+    },
+  );
 
   contract("an update that writes nothing begins the turn", async (threads) => {
     assertEquals((await threads.publish("t", {}, { turn: 2 })).turn, 2);

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { openSqliteBackend } from "../../src/backends/sqlite.ts";
-import { HandleExpired, HandleNotFound } from "../../src/document/errors.ts";
+import { HandleExpired, HandleNotFound, InvalidInput } from "../../src/document/errors.ts";
 import { HandleStore } from "../../src/store/store.ts";
 import { forward } from "../contract/target.ts";
 import { seconds, until } from "../contract/drafts.ts";
@@ -51,4 +51,20 @@ Deno.test("update: of a document that others made costs a store that has not see
   await store.update("trip/1814", ({ city }) => ({ was: city, city: "Aarhus" }), making);
   assertEquals((await store.get("trip/1814", alice)).state, { city: "Aarhus", was: "Copenhagen" });
   assertEquals(calls, ["create", "append", "read"]);
+});
+
+Deno.test("update: goes on in a turn in which no document could begin", async () => {
+  const backend = await openSqliteBackend({ path: ":memory:" });
+  const making = { ...alice, create: "trip" };
+  const store = new HandleStore(backend);
+  await store.update("trip/1814", () => ({ city: "Copenhagen" }), { ...making, turn: 999_999 });
+  await store.touch("trip/1814", { ...alice, turn: 1_000_500 });
+  await using fresh = new HandleStore(backend);
+  const { turn } = await fresh.update("trip/1814", () => ({ city: "Aarhus" }), { ...making, turn: 1_000_600 });
+  assertEquals(turn, 1_000_600);
+  await assertRejects(
+    () => fresh.update("trip/1815", () => ({}), { ...making, turn: 1_000_600 }),
+    InvalidInput,
+    "turn",
+  );
 });

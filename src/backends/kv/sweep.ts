@@ -7,10 +7,11 @@
 import { isPastDue, LEFTOVERS, REQUEST_MS, toExpired } from "../records.ts";
 import { abandon } from "./bodies.ts";
 import type { Connection } from "./connection.ts";
-import { type KvEntry, type KvSelector, MOST_CHECKS, MOST_LISTED } from "./database.ts";
+import { type KvEntry, MOST_CHECKS, MOST_LISTED } from "./database.ts";
 import { cleanUp } from "./leftovers.ts";
 import { Counter, type Effort, PASSING, runStep, type Step, THOROUGH } from "./step.ts";
 import { chunksOf, readDocument, toIntent, toUser } from "./values.ts";
+import { walk } from "./walk.ts";
 import { bury, forget } from "./write.ts";
 
 /** How many documents one step sweeps: it checks each of them and the user's record. */
@@ -44,19 +45,13 @@ export async function tidy(connection: Connection, user: string): Promise<void> 
 export async function sweepAll(connection: Connection, limit: number): Promise<number> {
   let swept = await sweepOrphans(connection, undefined, connection.maxContentionMs, limit) +
     await sweepLeftovers(connection, undefined, limit);
-  let selector: KvSelector = { prefix: connection.keys.users() };
-  for (;;) {
-    const users = await connection.list(selector, MOST_LISTED);
-    for (const { value } of users) {
-      if (swept >= limit) return swept;
-      const { name } = toUser(value);
-      swept += await sweepDue(connection, name, limit - swept, THOROUGH);
-      swept += await sweepRequests(connection, name, limit, THOROUGH);
-    }
-    if (users.length < MOST_LISTED) return swept;
-    const last = users[users.length - 1].key;
-    selector = { prefix: connection.keys.users(), start: [...last, new Uint8Array()] }; // the key right after
+  for await (const { value } of walk(connection, connection.keys.users(), MOST_LISTED)) {
+    if (swept >= limit) return swept;
+    const { name } = toUser(value);
+    swept += await sweepDue(connection, name, limit - swept, THOROUGH);
+    swept += await sweepRequests(connection, name, limit, THOROUGH);
   }
+  return swept;
 }
 
 /** Turns past due documents into tombstones and forgets old tombstones. */

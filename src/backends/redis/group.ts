@@ -7,7 +7,7 @@
 
 import type { Append, Appended, DocumentKey, Expected } from "../backend.ts";
 import { APPEND_EACH } from "./append_script.ts";
-import { pushPlain } from "./arguments.ts";
+import { type PlainAppend, pushPlain } from "./arguments.ts";
 import type { Caller } from "./caller.ts";
 import type { Keys } from "./keys.ts";
 import { list, toAppended } from "./records.ts";
@@ -20,7 +20,7 @@ const MOST_CHARACTERS = 128 * 1024;
 interface Waiting {
   readonly key: DocumentKey;
   readonly expected: Expected;
-  readonly append: Append;
+  readonly append: PlainAppend;
   readonly resolve: (answer: Appended | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -37,12 +37,12 @@ export class Groups {
   constructor(readonly caller: Caller, readonly keys: Keys) {}
 
   /**
-   * Appends, if it {@link isPlain}. Answers `undefined` if nothing was done, or if it is the only one: then the script for
+   * Appends. Answers `undefined` if nothing was done, or if it is the only one: then the script for
    * one document is to be asked, which tells why or does more.
    *
    * @throws {BackendError}
    */
-  append(key: DocumentKey, expected: Expected, append: Append): Promise<Appended | undefined> {
+  append(key: DocumentKey, expected: Expected, append: PlainAppend): Promise<Appended | undefined> {
     return new Promise((resolve, reject) => {
       let group = this.#groups.get(key.user);
       if (group === undefined) {
@@ -51,7 +51,7 @@ export class Groups {
         queueMicrotask(() => this.#send(key.user, begun));
       }
       group.waiting.push({ key, expected, append, resolve, reject });
-      group.characters += append.steps[0].entry?.body.length ?? 0;
+      group.characters += append.entry.body.length;
       if (group.waiting.length === MOST || group.characters > MOST_CHARACTERS) this.#send(key.user, group);
     });
   }
@@ -84,9 +84,10 @@ function settle({ key, resolve, reject }: Waiting, answer: unknown): void {
   }
 }
 
-/** Whether an append is one entry and nothing besides: no request, keyframe or time to live. */
-export function isPlain({ steps, keyframe }: Append): boolean {
+/** An append as one entry and nothing besides; `undefined` if it has a request, a keyframe or a time to live, or is large. */
+export function toPlain({ steps, bytes, oldest, keyframe }: Append): PlainAppend | undefined {
   const [{ entry, request }] = steps;
-  return steps.length === 1 && keyframe === undefined && request === undefined && entry !== undefined &&
-    entry.ttlDays === undefined && entry.body.length <= MOST_CHARACTERS / 4;
+  const isPlain = steps.length === 1 && keyframe === undefined && request === undefined;
+  if (!isPlain || entry === undefined || entry.ttlDays !== undefined) return undefined;
+  return entry.body.length <= MOST_CHARACTERS / 4 ? { entry, bytes, oldest } : undefined;
 }
