@@ -128,10 +128,9 @@ Deno.test("kv: a record that is damaged does not hide the others", async () => {
   }
   const page = await backend.list("alice", { direction: "up", from: 0, limit: 9, tombstones: true });
   assertEquals(page.documents.map(({ id }) => id), ["trip_a", "trip_c"]);
-  for (
-    const call of [backend.read({ user: "alice", id: "trip_b" }, HEAD), backend.remove({ user: "alice", id: "trip_b" })]
-  ) {
-    const error = await call.catch((error) => error);
+  const trip = { user: "alice", id: "trip_b" };
+  for (const call of [() => backend.read(trip, HEAD), () => backend.remove(trip)]) {
+    const error = await call().catch((error) => error);
     assertEquals([error.code, error.outcomeUnknown], ["backend_error", false]);
   }
   assertEquals((await backend.create({ user: "alice", id: "trip_d" }, creation())).outcome, "appended");
