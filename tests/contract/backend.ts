@@ -11,7 +11,6 @@
  */
 
 import { appendCases } from "./append_cases.ts";
-import { boundsCases } from "./bounds_cases.ts";
 import { createCases } from "./create_cases.ts";
 import { journalCases } from "./journal_cases.ts";
 import { lifetimeCases } from "./lifetime_cases.ts";
@@ -49,5 +48,4 @@ export function backendContract(name: string, makeTarget: () => Promise<Target>)
   subscribeCases(contract);
   userCases(contract);
   scaleCases(contract);
-  boundsCases(contract);
 }

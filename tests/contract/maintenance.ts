@@ -14,6 +14,7 @@ import type { HandleStoreOptions } from "../../src/store/options.ts";
 import { HandleStore } from "../../src/store/store.ts";
 import type { Stores } from "../admin/site.ts";
 import { adoptCases } from "./maintenance_adopt_cases.ts";
+import { boundsCases } from "./maintenance_bounds_cases.ts";
 import { readCases } from "./maintenance_read_cases.ts";
 
 /** Fresh data for one test. Disposing it removes the data; connections that are still open are closed before. */
@@ -67,4 +68,5 @@ export function maintenanceContract(name: string, makeTarget: () => Promise<Main
   };
   readCases(contract);
   adoptCases(contract);
+  boundsCases(contract);
 }

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Backend } from "../../src/backends/backend.ts";
-import { append, delKey, increment, setKey } from "../../src/document/ops.ts";
+import { delKey, increment, setKey } from "../../src/document/ops.ts";
 import { HandleStore } from "../../src/store/store.ts";
 import { forward } from "../contract/target.ts";
 import { Site } from "./raw.ts";
@@ -41,42 +41,8 @@ async function assertCheapReads(site: Site, handle: string, versions: Iterable<n
   }
 }
 
-function* range(from: number, to: number, step = 1): Generator<number> {
-  for (let version = from; version <= to; version += step) yield version;
-}
-
-for (const [retention, factor] of [[{ versions: Infinity }, 4], [{}, 3]] as const) {
-  const named = factor === 4 ? "unlimited retention" : "the default retention";
-
-  Deno.test(`journal: of 5,000 appends takes at most ${factor} times the state under ${named}`, async () => {
-    await using site = new Site();
-    const store = await site.store({ retention });
-    const handle = await store.mint("research", { sources: [] }, alice);
-    for (let i = 0; i < 5_000; i++) await store.patch(handle, [append("sources", `${i}`.padStart(200, "s"))], alice);
-    const { bytes, version, oldestVersion } = await store.get(handle, alice);
-    assertEquals([version, bytes > 1_000_000], [5_001, true]);
-    assert(keptBytes(site) <= factor * bytes, `${keptBytes(site)} for ${bytes}`);
-    await assertCheapReads(site, handle, range(oldestVersion, version, 97));
-    await assertCheapReads(site, handle, [version]);
-  });
-
-  Deno.test(`journal: of a state that shrinks from 1 MiB to 1 KB stays small under ${named}`, async () => {
-    await using site = new Site();
-    const store = await site.store({ retention });
-    let written = KIBIBYTE * KIBIBYTE;
-    const handle = await store.mint("research", { notes: "n".repeat(written - 12) }, alice);
-    for (let version = 2; version <= 1_002; version++) {
-      const notes = `${version}`.repeat(1_000).slice(0, 1_000);
-      const saved = await store.save(handle, { notes }, { ...alice, expectVersion: version - 1 });
-      written += saved.bytes + 50;
-    }
-    const { version, oldestVersion } = await store.get(handle, alice);
-    assertEquals([version, oldestVersion], [1_002, factor === 4 ? 1 : 3]);
-    const kept = keptBytes(site);
-    assert(kept <= factor * written, `${kept} for ${written} written`);
-    if (factor === 3) assert(kept <= 3 * (written - KIBIBYTE * KIBIBYTE), `the large version is gone: ${kept}`);
-    await assertCheapReads(site, handle, range(oldestVersion, version));
-  });
+function* range(from: number, to: number): Generator<number> {
+  for (let version = from; version <= to; version++) yield version;
 }
 
 Deno.test("journal: of writes that go together keeps every version between them cheap to read", async () => {
