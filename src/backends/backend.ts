@@ -45,6 +45,8 @@ export interface Held {
 export interface Expected extends Held {
   /** The turn that the head is in. */
   readonly turn: number;
+  /** The head as it was then, if the writer has it: a distant engine need not tell again what cannot have changed since. */
+  readonly head?: Head;
 }
 
 /** Which version is wanted. */

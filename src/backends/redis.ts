@@ -63,10 +63,11 @@ import type { Ears } from "./redis/ears.ts";
 import { REMOVE, TOUCH, TRIM } from "./redis/change_scripts.ts";
 import { CREATE } from "./redis/create_script.ts";
 import { damaged } from "./redis/errors.ts";
-import { Groups, toPlain } from "./redis/group.ts";
+import { Groups } from "./redis/group.ts";
 import type { Keys } from "./redis/keys.ts";
 import { open } from "./redis/open.ts";
 import type { RedisBackendOptions } from "./redis/options.ts";
+import { toPlain } from "./redis/plain.ts";
 import { ENTRIES, LOCATE, READ, RECALL } from "./redis/read_scripts.ts";
 import { type Answer, list, toAnswer, toRequest, toStamp } from "./redis/records.ts";
 import type { Script } from "./redis/script.ts";
@@ -112,19 +113,19 @@ class RedisBackend implements Backend {
 
   async read(key: DocumentKey, want: Want, held?: Held): Promise<Found | Absent | Gone> {
     const args = [key.id, ...toWant(want), String(held?.version ?? -1), held?.writeId ?? ""];
-    const answer = await this.#run(READ, key, this.#documentKeys(key), args);
+    const answer = await this.#run(READ, key, this.#keys.all(key), args);
     if (answer.outcome !== "due") return only(answer, "found", "absent", "gone");
     try {
       await this.#users.bury(key.user, [key.id]);
     } catch {
       return { outcome: "gone", tombstone: answer.tombstone }; // whoever can write will bury it
     }
-    return only(await this.#run(READ, key, this.#documentKeys(key), args), "found", "absent", "gone");
+    return only(await this.#run(READ, key, this.#keys.all(key), args), "found", "absent", "gone");
   }
 
   async entries(key: DocumentKey, after: number | undefined, limit: number): Promise<Found | Absent | Gone> {
     const args = [key.id, String(after ?? -1), String(limit)];
-    return only(await this.#run(ENTRIES, key, this.#documentKeys(key), args), "found", "absent", "gone");
+    return only(await this.#run(ENTRIES, key, this.#keys.all(key), args), "found", "absent", "gone");
   }
 
   async append(
@@ -132,25 +133,14 @@ class RedisBackend implements Backend {
     expected: Expected,
     append: Append,
   ): Promise<Appended | Lost | Absent | Gone | Replayed> {
-    const plain = toPlain(append);
-    const appended = plain === undefined ? undefined : await this.#groups.append(key, expected, plain);
-    const answer = appended ?? await this.#appendAlone(key, expected, append);
+    const plain = toPlain(key, expected, append);
+    const answer = plain === undefined ? await this.#append(key, expected, append) : await this.#groups.append(plain);
     if (this.#isTidyDue()) await this.#tidy(key.user);
-    return answer;
-  }
-
-  async #appendAlone(
-    key: DocumentKey,
-    expected: Expected,
-    append: Append,
-  ): Promise<Appended | Lost | Absent | Gone | Replayed> {
-    const keys = this.#writeKeys(key, [], append.steps.map(({ request }) => request));
-    const answer = await this.#run(APPEND, key, keys, toAppend(key, expected, append));
     return only(answer, "appended", "lost", "absent", "gone", "replayed");
   }
 
   async touch(key: DocumentKey, touch: Touch): Promise<Touched | Absent | Gone> {
-    const answer = await this.#run(TOUCH, key, this.#documentKeys(key), toTouch(key, touch));
+    const answer = await this.#run(TOUCH, key, this.#keys.all(key), toTouch(key, touch));
     return only(answer, "touched", "absent", "gone");
   }
 
@@ -167,7 +157,7 @@ class RedisBackend implements Backend {
   }
 
   async locate(key: DocumentKey, place: Place): Promise<Stamp | undefined> {
-    const reply = list(await this.#caller.run(LOCATE, this.#documentKeys(key), [key.id, ...toPlace(place)]));
+    const reply = list(await this.#caller.run(LOCATE, this.#keys.all(key), [key.id, ...toPlace(place)]));
     if (reply[0] === "damaged") throw damaged();
     return reply[0] !== "found" || reply[1] === null ? undefined : toStamp(reply[1]);
   }
@@ -175,7 +165,7 @@ class RedisBackend implements Backend {
   async trim({ user, id }: DocumentKey, oldest: Held, keyframe: Keyframe): Promise<void> {
     const { version, writeId, bytes, body } = keyframe;
     const args = [id, String(oldest.version), oldest.writeId, String(version), writeId, String(bytes), body];
-    await this.#caller.run(TRIM, this.#documentKeys({ user, id }), args);
+    await this.#caller.run(TRIM, this.#keys.all({ user, id }), args);
   }
 
   async list(user: string, range: ListRange): Promise<ListPage> {
@@ -211,14 +201,15 @@ class RedisBackend implements Backend {
     return toAnswer(await this.#caller.run(script, keys, args), key.id);
   }
 
-  #documentKeys(key: DocumentKey): string[] {
-    return [...this.#keys.user(key.user), ...this.#keys.document(key)];
+  #append(key: DocumentKey, expected: Expected, append: Append): Promise<Answer> {
+    const keys = this.#writeKeys(key, [], append.steps.map(({ request }) => request));
+    return this.#run(APPEND, key, keys, toAppend(key, expected, append));
   }
 
   /** With the index of requests, what else the script wants, and the requests that there are. */
   #writeKeys(key: DocumentKey, more: readonly string[], requests: readonly (RequestDraft | undefined)[]): string[] {
     const named = requests.flatMap((request) => request === undefined ? [] : this.#keys.request(key.user, request.id));
-    return [...this.#documentKeys(key), this.#keys.requests(key.user), ...more, ...named];
+    return [...this.#keys.all(key), this.#keys.requests(key.user), ...more, ...named];
   }
 
   /** Now and then. */

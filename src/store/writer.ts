@@ -176,7 +176,7 @@ export class Writer {
 }
 
 function toExpected({ head, folded }: Current): Expected {
-  return { version: folded.version, writeId: folded.writeId, turn: head.turn };
+  return { version: folded.version, writeId: folded.writeId, turn: head.turn, head };
 }
 
 /** The head as one write of a batch left it: title and expiry of the whole batch are those of its last. */

@@ -50,6 +50,18 @@ export function appendCases(contract: Case): void {
     assertSame(found.entries.slice(1), entriesOf(draft, stamps));
   });
 
+  contract("append: answers the head as it is, whatever changed since its writer saw it", async (backend) => {
+    const minted = await mint(backend, TRIP, { title: "Spring" });
+    const seen = await write(backend, TRIP, minted, [AARHUS]);
+    const { target } = await find(backend, TRIP);
+    assert(target !== undefined && target !== "held");
+    await backend.touch(TRIP, { ttlDays: 2.5 });
+    await backend.trim(TRIP, target, { version: 2, writeId: target.writeId, bytes: 17, body: '{"city":"Aarhus"}' });
+    const { head } = await append(backend, TRIP, seen, appendAfter(seen, [ODENSE], {}, { title: "" }));
+    assertSame(head, (await find(backend, TRIP)).head);
+    assertSame([head.version, head.title, head.ttlDays, head.oldest, head.base.version], [3, "", 2.5, 2, 2]);
+  });
+
   contract("append: keeps, sets and clears the time to live", async (backend) => {
     const minted = await mint(backend, TRIP, { ttlDays: 1 });
     const kept = await write(backend, TRIP, minted, [AARHUS]);

@@ -55,8 +55,9 @@ export async function mint(
 }
 
 /** What a writer that has just seen this head builds upon. */
-export function expected({ version, writeId, turn }: Head): Expected {
-  return { version, writeId, turn };
+export function expected(head: Head): Expected {
+  const { version, writeId, turn } = head;
+  return { version, writeId, turn, head };
 }
 
 /** Consecutive entries after this head. */

@@ -13,22 +13,27 @@ import { writing } from "./script.ts";
 /**
  * Appends entries. `KEYS` from the twelfth: one per request, in order. `ARGV`: id, expected version, write id and turn,
  * bytes, oldest, keyframe version (or empty), write id, bytes and body; then ten for each step: write id (empty: no
- * entry), writer, body, offset, turn, title, days to live, request id (`=` before it, or empty), fingerprint, meta.
+ * entry), writer, body, offset, turn, title, days to live, request id (`=` before it, or empty), fingerprint, meta. A plain
+ * one has the twelve of `APPEND_EACH` instead, and no keys for requests.
  */
 export const APPEND = writing(
   PLAIN,
   `
-if #ARGV == 20 and ARGV[7] == '' and ARGV[11] ~= '' and ARGV[17] == 'keep' and ARGV[18] == '' then
-  local time = redis.call('TIME')
+local ARGV = ARGV
+if #ARGV == 12 then
+  local call = redis.call
+  local time = call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  local values, seq = plain(KEYS[6], KEYS[7], KEYS[10], now, redis.call('HGET', KEYS[1], 'seq') or 0,
-    ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], unpack(ARGV, 11, 16))
-  if values then
-    redis.call('HSET', KEYS[1], 'seq', seq)
-    redis.call('ZADD', KEYS[2], seq, ARGV[1])
+  local news, seq = plain(KEYS[6], KEYS[7], KEYS[10], now, call('HGET', KEYS[1], 'seq') or 0, unpack(ARGV, 2))
+  if news then
+    call('HSET', KEYS[1], 'seq', seq)
+    call('ZADD', KEYS[2], seq, ARGV[1])
     redis.pcall('PUBLISH', KEYS[1], '')
-    return {'written', values}
+    return news
   end
+  local id, version, writeId, turn, bytes, oldest, draft, writer, body, offset, named, title = unpack(ARGV)
+  ARGV = {id, version, writeId, turn, bytes, oldest, '', '', '', '',
+    draft, writer, body, offset, named, title, 'keep', '', '', ''}
 end
 
 -- Nothing has happened yet.
@@ -128,8 +133,8 @@ return {'appended', toValues(head), stamps}
 /**
  * Appends to several documents of a user, one plain entry each; every one stands for itself. `KEYS`: user, documents, then
  * head, journal and turns of each. `ARGV`: twelve for each document: id, expected version, write id and turn, bytes,
- * oldest, then write id, writer, body, offset, turn and title of the entry. Answers the head of each, or nothing where
- * nothing was done: the script that can do more is to be asked.
+ * oldest, then write id, writer, body, offset, turn and title of the entry. Answers what is new of the head of each, or
+ * nothing where nothing was done: the script that can do more is to be asked.
  */
 export const APPEND_EACH = writing(
   PLAIN,
@@ -139,9 +144,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local seq = redis.call('HGET', KEYS[1], 'seq') or 0
 local answers, order = {}, {}
 for i = 1, #ARGV / 12 do
-  local values, number = plain(KEYS[3 * i], KEYS[3 * i + 1], KEYS[3 * i + 2], now, seq, unpack(ARGV, 12 * i - 10, 12 * i))
-  answers[i] = values or false
-  if values then
+  local news, number = plain(KEYS[3 * i], KEYS[3 * i + 1], KEYS[3 * i + 2], now, seq, unpack(ARGV, 12 * i - 10, 12 * i))
+  answers[i] = news or false
+  if news then
     seq = number
     order[#order + 1] = number
     order[#order + 1] = ARGV[12 * i - 11]

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Append, Creation, EntryDraft, Expected, Touch, Want } from "../backend.ts";
+import type { Append, Creation, Expected, Touch, Want } from "../backend.ts";
 import type { DocumentKey, Head, RequestDraft } from "../records.ts";
 import type { Place } from "../backend.ts";
 
@@ -44,19 +44,6 @@ export function toAppend({ id }: DocumentKey, expected: Expected, append: Append
     else args.push(`=${request.id}`, request.fingerprint, request.meta);
   }
   return args;
-}
-
-/** An append of one entry and nothing besides. */
-export interface PlainAppend extends Pick<Append, "bytes" | "oldest"> {
-  readonly entry: EntryDraft;
-}
-
-/** Adds the arguments of `APPEND_EACH` for a document. */
-export function pushPlain(args: string[], { id }: DocumentKey, expected: Expected, append: PlainAppend): void {
-  const { entry, bytes, oldest } = append;
-  const { writeId, writer, body, offset, turn = 0, title } = entry;
-  args.push(id, String(expected.version), expected.writeId, String(expected.turn), String(bytes), String(oldest));
-  args.push(writeId, writer, body, String(offset), String(turn), orEmpty(title));
 }
 
 /** Arguments of `TOUCH`. */

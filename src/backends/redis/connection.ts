@@ -5,6 +5,7 @@
  * @module
  */
 
+import { Deadlines } from "./deadlines.ts";
 import { replyCode, Unanswered } from "./errors.ts";
 import { type Link, within } from "./link.ts";
 
@@ -87,6 +88,7 @@ export async function connect(server: Server, timeoutMs: number): Promise<NodeRe
 export class Connection implements Link {
   readonly #server: Server;
   readonly #connectTimeoutMs: number;
+  readonly #deadlines = new Deadlines();
   #client: NodeRedis | undefined;
   #connecting: Promise<NodeRedis> | undefined;
   #closed = false;
@@ -121,6 +123,7 @@ export class Connection implements Link {
   close(): void {
     this.#closed = true;
     this.#drop(this.#client);
+    this.#deadlines.close();
   }
 
   /** Sends a command, right behind another where there is one, and answers its reply. */
@@ -135,7 +138,7 @@ export class Connection implements Link {
       const led = before === undefined ? undefined : client.sendCommand(before);
       const reply = client.sendCommand(args);
       const both = led === undefined ? reply : Promise.all([led, reply]).then(([, last]) => last);
-      return await within(both, timeoutMs - (performance.now() - begun), late);
+      return await this.#deadlines.within(both, timeoutMs - (performance.now() - begun), late);
     } catch (error) {
       if (error instanceof Unanswered || replyCode(error) !== undefined) throw error;
       this.#drop(client);

@@ -5,12 +5,12 @@
  * @module
  */
 
-import type { Append, Appended, DocumentKey, Expected } from "../backend.ts";
-import { APPEND_EACH } from "./append_script.ts";
-import { type PlainAppend, pushPlain } from "./arguments.ts";
+import type { Appended } from "../backend.ts";
+import { APPEND, APPEND_EACH } from "./append_script.ts";
 import type { Caller } from "./caller.ts";
 import type { Keys } from "./keys.ts";
-import { list, toAppended } from "./records.ts";
+import { type Plain, pushPlain } from "./plain.ts";
+import { type Answer, list, toAnswer, toAppended } from "./records.ts";
 
 /** How many go together, so that Redis soon looks after others and begins while the next are made ready. */
 const MOST = 32;
@@ -18,10 +18,8 @@ const MOST = 32;
 const MOST_CHARACTERS = 128 * 1024;
 
 interface Waiting {
-  readonly key: DocumentKey;
-  readonly expected: Expected;
-  readonly append: PlainAppend;
-  readonly resolve: (answer: Appended | undefined) => void;
+  readonly plain: Plain;
+  readonly resolve: (answer: Answer | Promise<Answer>) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -30,64 +28,67 @@ interface Group {
   characters: number;
 }
 
-/** Appends on their way. */
+/** Plain appends on their way. */
 export class Groups {
   readonly #groups = new Map<string, Group>();
 
   constructor(readonly caller: Caller, readonly keys: Keys) {}
 
-  /**
-   * Appends. Answers `undefined` if nothing was done, or if it is the only one: then the script for
-   * one document is to be asked, which tells why or does more.
-   *
-   * @throws {BackendError}
-   */
-  append(key: DocumentKey, expected: Expected, append: PlainAppend): Promise<Appended | undefined> {
+  /** Appends one entry. @throws {BackendError} */
+  append(plain: Plain): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      let group = this.#groups.get(key.user);
+      const { user } = plain.key;
+      let group = this.#groups.get(user);
       if (group === undefined) {
         const begun: Group = { waiting: [], characters: 0 };
-        this.#groups.set(key.user, group = begun);
-        queueMicrotask(() => this.#send(key.user, begun));
+        this.#groups.set(user, group = begun);
+        queueMicrotask(() => this.#send(user, begun));
       }
-      group.waiting.push({ key, expected, append, resolve, reject });
-      group.characters += append.entry.body.length;
-      if (group.waiting.length === MOST || group.characters > MOST_CHARACTERS) this.#send(key.user, group);
+      group.waiting.push({ plain, resolve, reject });
+      group.characters += plain.entry.body.length;
+      if (group.waiting.length === MOST || group.characters > MOST_CHARACTERS) this.#send(user, group);
     });
   }
 
-  async #send(user: string, { waiting }: Group): Promise<void> {
+  #send(user: string, { waiting }: Group): void {
     if (waiting.length === 0) return; // it was full before
     if (this.#groups.get(user)?.waiting === waiting) this.#groups.delete(user);
     const sent = waiting.splice(0);
-    if (sent.length === 1) return sent[0].resolve(undefined);
+    if (sent.length === 1) sent[0].resolve(this.#one(sent[0].plain));
+    else this.#each(user, sent);
+  }
+
+  /** By the script that tells, where nothing was done, why. */
+  async #one(plain: Plain): Promise<Answer> {
+    const args: string[] = [];
+    pushPlain(args, plain);
+    const reply = await this.caller.run(APPEND, this.keys.all(plain.key), args);
+    return typeof reply === "string" ? toAppended(reply, plain) : toAnswer(reply, plain.key.id);
+  }
+
+  async #each(user: string, sent: readonly Waiting[]): Promise<void> {
     const keys = this.keys.index(user);
     const args: string[] = [];
-    for (const { key, expected, append } of sent) {
-      this.keys.pushWritten(keys, key);
-      pushPlain(args, key, expected, append);
+    for (const { plain } of sent) {
+      this.keys.pushWritten(keys, plain.key);
+      pushPlain(args, plain);
     }
     try {
       const answers = list(await this.caller.run(APPEND_EACH, keys, args));
-      sent.forEach((each, i) => settle(each, answers[i]));
+      sent.forEach((each, i) => this.#settle(each, answers[i]));
     } catch (error) {
       for (const { reject } of sent) reject(error);
     }
   }
-}
 
-function settle({ key, resolve, reject }: Waiting, answer: unknown): void {
-  try {
-    resolve(answer === null ? undefined : toAppended(answer, key.id));
-  } catch (error) {
-    reject(error);
+  #settle({ plain, resolve, reject }: Waiting, reply: unknown): void {
+    if (reply === null) return resolve(this.#one(plain));
+    let answer: Appended;
+    try {
+      answer = toAppended(reply, plain);
+    } catch (error) {
+      return reject(error);
+    }
+    resolve(answer);
   }
-}
-
-/** An append as one entry and nothing besides; `undefined` if it has a request, a keyframe or a time to live, or is large. */
-export function toPlain({ steps, bytes, oldest, keyframe }: Append): PlainAppend | undefined {
-  const [{ entry, request }] = steps;
-  const isPlain = steps.length === 1 && keyframe === undefined && request === undefined;
-  if (!isPlain || entry === undefined || entry.ttlDays !== undefined) return undefined;
-  return entry.body.length <= MOST_CHARACTERS / 4 ? { entry, bytes, oldest } : undefined;
 }

@@ -51,6 +51,13 @@ export class Keys {
     ];
   }
 
+  /** All of the two. */
+  all(key: DocumentKey): string[] {
+    const keys = this.user(key.user);
+    for (const each of this.document(key)) keys.push(each);
+    return keys;
+  }
+
   /** `user` and `documents`: what an entry changes of a user. */
   index(user: string): string[] {
     const base = this.#base(user);

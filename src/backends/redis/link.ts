@@ -4,6 +4,7 @@
  * @module
  */
 
+import { Deadlines } from "./deadlines.ts";
 import { replyCode, Unanswered } from "./errors.ts";
 
 /**
@@ -53,12 +54,16 @@ export function within<T>(promise: Promise<T>, timeoutMs: number, late: () => Er
 
 /** A client that was handed in, opened and closed by its owner. */
 export class HandedIn implements Link {
-  constructor(readonly client: RedisClient, readonly others: () => readonly RedisClient[] = () => [client]) {}
+  constructor(
+    readonly client: RedisClient,
+    readonly others: () => readonly RedisClient[] = () => [client],
+    readonly deadlines: Deadlines = new Deadlines(),
+  ) {}
 
   async send(args: readonly string[], key: string | undefined, timeoutMs: number): Promise<unknown> {
     const late = () => new Unanswered("no reply in time", true);
     try {
-      return await within(this.client.sendCommand(args, key), timeoutMs, late);
+      return await this.deadlines.within(this.client.sendCommand(args, key), timeoutMs, late);
     } catch (error) {
       if (error instanceof Unanswered || replyCode(error) !== undefined) throw error;
       // What it has sent by then, only its own code knows.
@@ -67,7 +72,7 @@ export class HandedIn implements Link {
   }
 
   nodes(): Promise<readonly Link[]> {
-    return Promise.resolve(this.others().map((client) => new HandedIn(client)));
+    return Promise.resolve(this.others().map((client) => new HandedIn(client, undefined, this.deadlines)));
   }
 
   /** It keeps the command and goes on trying by itself. */
@@ -77,5 +82,7 @@ export class HandedIn implements Link {
 
   renew(): void {}
 
-  close(): void {}
+  close(): void {
+    this.deadlines.close();
+  }
 }

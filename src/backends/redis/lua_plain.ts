@@ -4,47 +4,42 @@
  * @module
  */
 
-import { FIELDS } from "./lua_base.ts";
-
 /**
  * Makes few calls and no closures, for it runs more often than everything else together. What it does not care for it
  * answers with nothing, before the first write.
  */
 export const PLAIN = `
--- Answers the head's values as they are now, and its new number in the user's order; or nothing, and has done nothing.
+-- Answers what the caller, who knows the head, cannot know of it as it is now, and its new number in the user's order; or
+-- nothing, and has done nothing.
 local function plain(HEAD, JOURNAL, TURNS, now, before,
     version, writeId, turn, bytes, oldest, draft, writer, body, offset, named, title)
-  local values = redis.pcall('HMGET', HEAD, ${FIELDS})
-  if values.err or values[1] ~= version or values[2] ~= writeId or values[9] ~= turn then return nil end
-  if values[3] and tonumber(values[3]) <= now then return nil end
+  local call = redis.call
+  local values = redis.pcall('HMGET', HEAD, 'version', 'writeId', 'turn', 'expiresAt', 'updatedAt', 'oldest', 'firstTurn',
+    'ttlDays', 'baseVersion', 'baseBytes', 'baseOffset', 'createdSeq')
+  if values.err or values[1] ~= version or values[2] ~= writeId or values[3] ~= turn then return nil end
+  local expiresAt, firstTurn = values[4], values[7]
+  if expiresAt and tonumber(expiresAt) <= now then return nil end
   local next = string.format('%.0f', version + 1)
   local seq = string.format('%.0f', before + 1)
-  local written = string.format('%.0f', math.max(now, tonumber(values[7])))
+  local written = string.format('%.0f', math.max(now, tonumber(values[5])))
   if tonumber(named) > tonumber(turn) then turn = named end
+  if tonumber(oldest) < tonumber(values[6]) then oldest = values[6] end
   local added = redis.pcall('XADD', JOURNAL, next .. '-0', 'writeId', draft, 'at', written, 'turn', turn,
     'writer', writer, 'seq', seq, 'offset', offset, 'body', body)
   if type(added) == 'table' and added.err then return nil end
-  redis.call('HSET', HEAD, 'version', next, 'writeId', draft, 'updatedAt', written, 'writer', writer, 'turn', turn,
-    'bytes', bytes, 'offset', offset, 'seq', seq)
-  values[1], values[2], values[7], values[8], values[9] = next, draft, written, writer, turn
-  values[12], values[14], values[18] = bytes, offset, seq
-  if title ~= '' then
-    values[5] = string.sub(title, 2)
-    redis.call('HSET', HEAD, 'title', values[5])
-  end
-  if tonumber(oldest) > tonumber(values[13]) then
-    values[13] = oldest
-    redis.call('HSET', HEAD, 'oldest', oldest)
-  end
+  call('HSET', HEAD, 'version', next, 'writeId', draft, 'updatedAt', written, 'writer', writer, 'turn', turn,
+    'bytes', bytes, 'oldest', oldest, 'offset', offset, 'seq', seq)
+  if title ~= '' then call('HSET', HEAD, 'title', string.sub(title, 2)) end
   if turn ~= '0' then
-    if values[10] == '0' then
-      values[10] = turn
-      redis.call('HSET', HEAD, 'firstTurn', turn)
+    if firstTurn == '0' then
+      firstTurn = turn
+      call('HSET', HEAD, 'firstTurn', turn)
     end
-    redis.call('ZREMRANGEBYSCORE', TURNS, turn, turn)
-    redis.call('ZADD', TURNS, turn, next)
-    if values[3] then redis.call('PEXPIREAT', TURNS, values[3]) end -- it may have come into being just now
+    call('ZREMRANGEBYSCORE', TURNS, turn, turn)
+    call('ZADD', TURNS, turn, next)
+    if expiresAt then call('PEXPIREAT', TURNS, expiresAt) end -- it may have come into being just now
   end
-  return values, seq
+  return table.concat({written, turn, seq, oldest, firstTurn, expiresAt or '-', values[8] or '-',
+    values[9], values[10], values[11], values[12]}, ' '), seq
 end
 `;
