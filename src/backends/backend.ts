@@ -18,8 +18,9 @@
  * Deno KV (1,000 mutations, 800 KiB) can hold it; larger bodies are staged before. All records of one user can share a
  * Redis hash tag: no method looks at two users, but for `sweep` without one.
  *
- * A write that a client library sends twice has one effect: if the version it would make already carries its write id,
- * it is answered as appended.
+ * A write that a client library sends twice has one effect. If the version it would make already carries its write id, it
+ * is answered as appended; if the tombstone does, as removed. A creation is also recognised when what it made has ended: its
+ * write id is kept with the tombstone. Only then are the request ids looked up: they would tell less.
  *
  * Losing a race, meeting a tombstone, a full quota are **answers**. A rejection is always a `BackendError`, with
  * `outcomeUnknown` where a write may have landed.
@@ -194,12 +195,22 @@ export interface Touch {
   readonly turn?: number;
 }
 
-/** The document is gone now. `head` is how it was. */
+/** A deletion before its step. */
+export interface Removal {
+  /** {@link Tombstone.writeId}. */
+  readonly writeId: string;
+  /** If given, only this version is deleted. */
+  readonly expected?: number;
+  /** What to remember of the request, if it has an id. */
+  readonly request?: RequestDraft;
+}
+
+/** The document is gone now. */
 export interface Removed {
   /** Which answer this is. */
   readonly outcome: "removed";
-  /** The head. */
-  readonly head: Head;
+  /** Its last version. */
+  readonly version: number;
 }
 
 /** Where in a journal, by one of the stamp's growing numbers: the last entry whose number is this or less (of a version: that very one). */
@@ -244,8 +255,8 @@ export interface Touched {
 
 /** Keeps journals and heads. See the module for what all methods have in common. */
 export interface Backend extends AsyncDisposable {
-  /** Writes version 1 of a document whose id is free (or has only a tombstone). */
-  create(key: DocumentKey, creation: Creation): Promise<Appended | Exists | QuotaReached | Replayed>;
+  /** Writes version 1 of a document whose id is free (or has only a tombstone). What this very write has made, and has ended since, is gone. */
+  create(key: DocumentKey, creation: Creation): Promise<Appended | Exists | Gone | QuotaReached | Replayed>;
   /**
    * The head as it is now (linearizable across processes) and what it takes to fold the version that is wanted, beginning
    * from what the caller holds where that is possible. A caller that holds it already gets no body.
@@ -257,12 +268,8 @@ export interface Backend extends AsyncDisposable {
   append(key: DocumentKey, expected: Expected, append: Append): Promise<Appended | Lost | Absent | Gone | Replayed>;
   /** Renews, clears or sets the time to live, or advances the turn. */
   touch(key: DocumentKey, touch: Touch): Promise<Touched | Absent | Gone>;
-  /** Deletes the document and leaves a tombstone. With `expected`, only if that is still the version. */
-  remove(
-    key: DocumentKey,
-    expected?: number,
-    request?: RequestDraft,
-  ): Promise<Removed | Lost | Absent | Gone | Replayed>;
+  /** Deletes the document and leaves a tombstone. */
+  remove(key: DocumentKey, removal: Removal): Promise<Removed | Lost | Absent | Gone | Replayed>;
   /** The stamp at a place of the journal, by an index or a bounded search. */
   locate(key: DocumentKey, place: Place): Promise<Stamp | undefined>;
   /** Moves `oldest` up, keeps the keyframe that makes it readable, and lets older bytes go. Does nothing to a journal that was rewound. */

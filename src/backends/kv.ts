@@ -30,9 +30,9 @@ import type {
   Lost,
   Place,
   QuotaReached,
+  Removal,
   Removed,
   Replayed,
-  RequestDraft,
   RequestRecord,
   Touch,
   Touched,
@@ -76,7 +76,7 @@ class KvBackend implements Backend {
     this.#watcher = new Watcher(connection);
   }
 
-  async create(key: DocumentKey, creation: Creation): Promise<Appended | Exists | QuotaReached | Replayed> {
+  async create(key: DocumentKey, creation: Creation): Promise<Appended | Exists | Gone | QuotaReached | Replayed> {
     for (;;) {
       const answer = await this.#tidied(key.user, createDocument(this.#connection, key, creation));
       // Past due documents do not count.
@@ -136,12 +136,8 @@ class KvBackend implements Backend {
     return touchDocument(this.#connection, key, touch);
   }
 
-  remove(
-    key: DocumentKey,
-    expected?: number,
-    request?: RequestDraft,
-  ): Promise<Removed | Lost | Absent | Gone | Replayed> {
-    return this.#tidied(key.user, removeDocument(this.#connection, key, expected, request));
+  remove(key: DocumentKey, removal: Removal): Promise<Removed | Lost | Absent | Gone | Replayed> {
+    return this.#tidied(key.user, removeDocument(this.#connection, key, removal));
   }
 
   async locate(key: DocumentKey, place: Place): Promise<Stamp | undefined> {

@@ -17,7 +17,7 @@ import type { DocumentKey, Head, Tombstone } from "./records.ts";
 /** What of a head goes from one store to another. */
 export type PortableHead = Omit<Head, "seq" | "createdSeq" | "offset" | "base">;
 /** What of a tombstone goes from one store to another. */
-export type PortableTombstone = Omit<Tombstone, "seq">;
+export type PortableTombstone = Omit<Tombstone, "seq" | "createdSeq" | "writeId">;
 
 /** A whole journal on its way from one store to another. */
 export interface Adoption {

@@ -79,6 +79,13 @@ export interface Tombstone {
   readonly ttlDays?: number;
   /** The user's sequence number that its end took. */
   readonly seq: number;
+  /** {@link Head.createdSeq}. */
+  readonly createdSeq: number;
+  /**
+   * The write id of its end, by which one that a failover undid is told from the one that came in its place. Empty while a
+   * document is past due and nobody has buried it.
+   */
+  readonly writeId: string;
 }
 
 /** What to remember of a request, so that a second one like it is recognised. */
@@ -119,10 +126,10 @@ export function isPastDue(head: Head, now: number): boolean {
   return head.expiresAt !== undefined && head.expiresAt <= now;
 }
 
-/** What becomes of a head whose time to live has ended; `seq` is still the last write's. */
+/** What becomes of a head whose time to live has ended, before it is buried; `seq` is still the last write's. */
 export function toExpired(head: Head): Tombstone {
-  const { id, kind, expiresAt, ttlDays, seq } = head;
-  return { id, kind, status: "expired", goneAt: expiresAt ?? 0, ttlDays, seq };
+  const { id, kind, expiresAt, ttlDays, seq, createdSeq } = head;
+  return { id, kind, status: "expired", goneAt: expiresAt ?? 0, ttlDays, seq, createdSeq, writeId: "" };
 }
 
 const DAY_MS = 86_400_000;

@@ -47,6 +47,7 @@ import type {
   Lost,
   Place,
   QuotaReached,
+  Removal,
   Removed,
   Replayed,
   RequestDraft,
@@ -104,11 +105,11 @@ class RedisBackend implements Backend {
     this.#groups = new Groups(caller, keys);
   }
 
-  async create(key: DocumentKey, creation: Creation): Promise<Appended | Exists | QuotaReached | Replayed> {
-    const keys = this.#writeKeys(key, [], [creation.request]);
+  async create(key: DocumentKey, creation: Creation): Promise<Appended | Exists | Gone | QuotaReached | Replayed> {
+    const keys = this.#writeKeys(key, [creation.request]);
     const answer = await this.#run(CREATE, key, keys, toCreate(key, creation));
     if (this.#isTidyDue()) await this.#tidy(key.user);
-    return only(answer, "appended", "exists", "quota", "replayed");
+    return only(answer, "appended", "exists", "gone", "quota", "replayed");
   }
 
   async read(key: DocumentKey, want: Want, held?: Held): Promise<Found | Absent | Gone> {
@@ -146,11 +147,10 @@ class RedisBackend implements Backend {
 
   async remove(
     key: DocumentKey,
-    expected?: number,
-    request?: RequestDraft,
+    { writeId, expected, request }: Removal,
   ): Promise<Removed | Lost | Absent | Gone | Replayed> {
-    const keys = this.#writeKeys(key, [this.#keys.removed(key)], [request]);
-    const args = [key.id, String(expected ?? ""), crypto.randomUUID(), ...toRequestArguments(request)];
+    const keys = this.#writeKeys(key, [request]);
+    const args = [key.id, String(expected ?? ""), writeId, ...toRequestArguments(request)];
     const answer = await this.#run(REMOVE, key, keys, args);
     if (this.#isTidyDue()) await this.#tidy(key.user);
     return only(answer, "removed", "lost", "absent", "gone", "replayed");
@@ -202,14 +202,14 @@ class RedisBackend implements Backend {
   }
 
   #append(key: DocumentKey, expected: Expected, append: Append): Promise<Answer> {
-    const keys = this.#writeKeys(key, [], append.steps.map(({ request }) => request));
+    const keys = this.#writeKeys(key, append.steps.map(({ request }) => request));
     return this.#run(APPEND, key, keys, toAppend(key, expected, append));
   }
 
-  /** With the index of requests, what else the script wants, and the requests that there are. */
-  #writeKeys(key: DocumentKey, more: readonly string[], requests: readonly (RequestDraft | undefined)[]): string[] {
+  /** With the index of requests, and the requests that there are. */
+  #writeKeys(key: DocumentKey, requests: readonly (RequestDraft | undefined)[]): string[] {
     const named = requests.flatMap((request) => request === undefined ? [] : this.#keys.request(key.user, request.id));
-    return [...this.#keys.all(key), this.#keys.requests(key.user), ...more, ...named];
+    return [...this.#keys.all(key), this.#keys.requests(key.user), ...named];
   }
 
   /** Now and then. */

@@ -30,9 +30,9 @@ import type {
   Lost,
   Place,
   QuotaReached,
+  Removal,
   Removed,
   Replayed,
-  RequestDraft,
   RequestRecord,
   Touch,
   Touched,
@@ -73,7 +73,7 @@ class SqliteBackend implements Backend {
     this.#now = now;
   }
 
-  create(key: DocumentKey, creation: Creation): Promise<Appended | Exists | QuotaReached | Replayed> {
+  create(key: DocumentKey, creation: Creation): Promise<Appended | Exists | Gone | QuotaReached | Replayed> {
     return this.#connection.write(() => createStep(this.#connection, key, creation, this.#now()));
   }
 
@@ -120,12 +120,8 @@ class SqliteBackend implements Backend {
     return this.#connection.write(() => touchStep(this.#connection, key, touch, this.#now()));
   }
 
-  remove(
-    key: DocumentKey,
-    expected?: number,
-    request?: RequestDraft,
-  ): Promise<Removed | Lost | Absent | Gone | Replayed> {
-    return this.#connection.write(() => removeStep(this.#connection, key, expected, request, this.#now()));
+  remove(key: DocumentKey, removal: Removal): Promise<Removed | Lost | Absent | Gone | Replayed> {
+    return this.#connection.write(() => removeStep(this.#connection, key, removal, this.#now()));
   }
 
   locate(key: DocumentKey, place: Place): Promise<Stamp | undefined> {

@@ -91,6 +91,8 @@ export async function create(
         if (version !== undefined) reader.cache.setCurrent(key, { ...version, head: answer.found.head });
         continue;
       }
+      case "gone": // made by this very write, which came twice, and ended since
+        throw await reader.gone(key, answer);
       case "quota":
         throw new QuotaExceeded(answer.held, settings.maxHandlesPerUser);
       case "replayed":

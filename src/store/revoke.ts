@@ -6,6 +6,7 @@
 
 import type { DocumentKey } from "../backends/backend.ts";
 import { checkInteger, checkRequestId } from "../document/checks.ts";
+import { mintWriteId } from "./handle.ts";
 import type { RevokeOptions } from "./options.ts";
 import { ahead, refuse } from "./plans.ts";
 import type { Reader } from "./reader.ts";
@@ -29,11 +30,12 @@ export async function revoke(reader: Reader, key: DocumentKey, options: RevokeOp
     : checkInteger("expect_version", options.expectVersion, 1);
   const request = toRequest(checkRequestId(options.requestId), "revoke", { handle, expected: expected ?? null });
   const meta = { kind: "", writer: "", bytes: 0 };
-  const answer = await reader.backend.remove(key, expected, toDraft(request, meta));
+  const removal = { writeId: mintWriteId(), expected, request: toDraft(request, meta) };
+  const answer = await reader.backend.remove(key, removal);
   switch (answer.outcome) {
     case "removed":
       reader.cache.delete(key);
-      return { handle, version: answer.head.version };
+      return { handle, version: answer.version };
     case "replayed":
       if (request !== undefined) checkSame(answer.record, request);
       return { handle, version: answer.record.version, replayed: true };

@@ -9,6 +9,7 @@ import {
   HEAD,
   keyframeOf,
   mint,
+  removal,
   requestDraft,
   seconds,
   TRIP,
@@ -39,7 +40,7 @@ Deno.test("kv: a journal of ten thousand entries is gone at once, and its record
   await using site = new KvSite();
   const backend = await site.backend();
   const head = await longJournal(backend, 10_000);
-  assertEquals((await backend.remove(TRIP)).outcome, "removed");
+  assertEquals((await backend.remove(TRIP, removal())).outcome, "removed");
   assertEquals((await backend.read(TRIP, HEAD, head)).outcome, "gone");
   assertEquals(await backend.locate(TRIP, { version: 9_000 }), undefined);
   assert(ofKind(await site.records(), "journal").size > 5_000, "whoever removes does not wait for all of it");
@@ -79,7 +80,7 @@ Deno.test("kv: a sweep long afterwards leaves nothing but the user's sequence", 
     const meta = i % 10 === 0 ? `{"changed":"${"m".repeat(100_000)}"}` : request.meta;
     await mint(backend, { user: "alice", id: `cart_${i}` }, { ttlDays: 1 }, { request: { ...request, meta } });
   }
-  await backend.remove({ user: "alice", id: "cart_7" });
+  await backend.remove({ user: "alice", id: "cart_7" }, removal());
   await using later = await site.backend({ now: () => Date.now() + 2 * 86_400_000 });
   assertEquals(await later.sweep("alice", 1_000), 59, "29 that expired, and 30 request ids");
   assertEquals(await later.findRequest("alice", "mint-0"), undefined);

@@ -11,6 +11,7 @@ import {
   HEAD,
   keyframeOf,
   mint,
+  removal,
   requestDraft,
   TRIP,
   write,
@@ -55,7 +56,7 @@ Deno.test("kv: a batch of 64 of the longest entries that need no chunk, with all
   const again = await backend.append(LONGEST, head, { ...others, steps: known });
   assert(again.outcome === "replayed");
   assertEquals(again.record.id, steps[63].request.id);
-  assertEquals((await backend.remove(LONGEST)).outcome, "removed");
+  assertEquals((await backend.remove(LONGEST, removal())).outcome, "removed");
   await site.sweepLater();
   const rest = await site.records();
   assertSound(rest);
@@ -90,7 +91,7 @@ Deno.test("kv: a body of 20 MiB, in characters of every width, is kept whole and
   assertEquals(entries.map(({ body }) => body === large(body.includes("aé") ? "aé日🦊" : "🦊日éa")), [true, true]);
   assertEquals(entries[0].body === entries[1].body, false);
   assertSound(await site.records());
-  await backend.remove(TRIP);
+  await backend.remove(TRIP, removal());
   assertEquals((await backend.read(TRIP, HEAD)).outcome, "gone");
   await site.sweepLater();
   assertEquals(ofKind(await site.records(), "chunk").size, 0);
@@ -129,7 +130,7 @@ Deno.test("kv: a record that is damaged does not hide the others", async () => {
   const page = await backend.list("alice", { direction: "up", from: 0, limit: 9, tombstones: true });
   assertEquals(page.documents.map(({ id }) => id), ["trip_a", "trip_c"]);
   const trip = { user: "alice", id: "trip_b" };
-  for (const call of [() => backend.read(trip, HEAD), () => backend.remove(trip)]) {
+  for (const call of [() => backend.read(trip, HEAD), () => backend.remove(trip, removal())]) {
     const error = await call().catch((error) => error);
     assertEquals([error.code, error.outcomeUnknown], ["backend_error", false]);
   }

@@ -8,6 +8,7 @@ import {
   HEAD,
   keyframeOf,
   mint,
+  removal,
   requestDraft,
   seconds,
   TRIP,
@@ -63,7 +64,7 @@ Deno.test("kv: a deletion while pruned entries are being removed is cleaned up a
   const keyframe = { version: 100, writeId: middle.target.writeId, bytes: 2, body: "{}" };
   // The first commit prunes, the second deletes what was pruned.
   beforeCommit(kv, 2, async () => {
-    await other.remove(TRIP);
+    await other.remove(TRIP, removal());
   });
   await backend.trim(TRIP, middle.target, keyframe);
   await other.sweep("alice", 10);
@@ -163,7 +164,7 @@ Deno.test("kv: readers never meet a hole in what they were told while a document
       assert(answer.outcome === "appended");
       head = answer.head;
     }
-    await backend.remove(TRIP);
+    await backend.remove(TRIP, removal());
   }
   isDone = true;
   await until(async () => await reading > 0, "somebody has read");

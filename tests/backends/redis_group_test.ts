@@ -4,7 +4,7 @@ import { openRedisBackend } from "../../src/backends/redis.ts";
 import { BackendError } from "../../src/document/errors.ts";
 import { append } from "../../src/document/ops.ts";
 import { HandleStore } from "../../src/store/store.ts";
-import { AARHUS, appendAfter, expected, mint, ODENSE, write } from "../contract/drafts.ts";
+import { AARHUS, appendAfter, expected, mint, ODENSE, removal, write } from "../contract/drafts.ts";
 import { startRedis } from "../redis_server.ts";
 
 const server = await startRedis();
@@ -19,7 +19,7 @@ Deno.test("append: of several documents at once is one script, and each has its 
   const [mon, tue, wed] = DAYS;
   const heads = [await mint(backend, mon), await mint(backend, tue), await mint(backend, wed)];
   const moved = await write(backend, tue, heads[1], [ODENSE]);
-  await backend.remove(wed);
+  await backend.remove(wed, removal());
   const answers = await Promise.all([mon, tue, wed].map((key, i) => {
     return backend.append(key, expected(heads[i]), appendAfter(heads[i], [AARHUS]));
   }));

@@ -77,7 +77,6 @@ Deno.test("Keys: all of one user share a slot, and no two users share a key", ()
       ...keys.document(key),
       keys.requests(user),
       keys.request(user, "{r}"),
-      keys.removed(key),
       ...keys.staged(user),
     ];
     assertEquals(new Set(all.map(slotOf)).size, 1);

@@ -12,6 +12,7 @@ import {
   HEAD,
   mint,
   ODENSE,
+  removal,
   stampOf,
   TRIP,
   write,
@@ -142,7 +143,7 @@ export function appendCases(contract: Case): void {
     const elsewhere = { user: "bob", id: TRIP.id };
     assertSame(await backend.append(elsewhere, expected(head), appendAfter(head, [AARHUS])), { outcome: "absent" });
     assertSame(await backend.read(elsewhere, HEAD), { outcome: "absent" });
-    await backend.remove(TRIP);
+    await backend.remove(TRIP, removal());
     const gone = await backend.append(TRIP, expected(head), appendAfter(head, [AARHUS]));
     assert(gone.outcome === "gone");
     assertSame([gone.tombstone.status, gone.tombstone.kind], ["deleted", "trip"]);

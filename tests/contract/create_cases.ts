@@ -1,5 +1,18 @@
 import { assert, assertEquals } from "@std/assert";
-import { AARHUS, assertSame, creation, find, HEAD, mint, outlive, seconds, TRIP, write } from "./drafts.ts";
+import {
+  AARHUS,
+  assertSame,
+  creation,
+  find,
+  HEAD,
+  mint,
+  outlive,
+  removal,
+  requestDraft,
+  seconds,
+  TRIP,
+  write,
+} from "./drafts.ts";
 import type { Case } from "./target.ts";
 
 export function createCases(contract: Case): void {
@@ -71,6 +84,54 @@ export function createCases(contract: Case): void {
     assertSame((await find(backend, TRIP)).head, head);
   });
 
+  contract("create: sent twice is the same creation, not a replay of its request", async (backend) => {
+    const draft = creation({ request: requestDraft("mint-1") });
+    const first = await backend.create(TRIP, draft);
+    assertEquals(first.outcome, "appended");
+    assertSame(await backend.create(TRIP, draft), first);
+    const again = await backend.create(TRIP, creation({ request: requestDraft("mint-1") }));
+    assertEquals(again.outcome, "replayed");
+  });
+
+  contract("create: sent again after its document was deleted does not make it anew", async (backend) => {
+    const draft = creation();
+    const made = await backend.create(TRIP, draft);
+    assert(made.outcome === "appended");
+    await write(backend, TRIP, made.head, [AARHUS]);
+    await backend.remove(TRIP, removal());
+    const gone = await backend.read(TRIP, HEAD);
+    assertEquals(gone.outcome, "gone");
+    assertSame(await backend.create(TRIP, draft), gone);
+    assertSame(await backend.read(TRIP, HEAD), gone);
+    assertEquals((await backend.list("alice", { direction: "up", from: 0, limit: 9, tombstones: true })).seq, 3);
+    await mint(backend, TRIP); // whoever names it anew means another
+  });
+
+  contract("create: sent again after its document has expired does not make it anew", async (backend) => {
+    const ttlDays = seconds(0.3);
+    const drafts = [creation({}, { ttlDays }), creation()];
+    for (const [i, draft] of drafts.entries()) await backend.create({ user: "alice", id: `cart_${i}` }, draft);
+    await backend.touch({ user: "alice", id: "cart_1" }, { ttlDays });
+    await outlive(backend, ttlDays);
+    const again = await Promise.all(
+      drafts.map((draft, i) => backend.create({ user: "alice", id: `cart_${i}` }, draft)),
+    );
+    assertEquals(again.map(({ outcome }) => outcome), ["gone", "gone"]);
+    await backend.sweep("alice", 9);
+    const last = await Promise.all(drafts.map((draft, i) => backend.create({ user: "alice", id: `cart_${i}` }, draft)));
+    assertSame(last, again);
+    for (const answer of last) assert(answer.outcome === "gone" && answer.tombstone.writeId !== "");
+  });
+
+  contract("create: sent again after its document was deleted is a replay of its request", async (backend) => {
+    const draft = creation({ request: requestDraft("mint-1") });
+    await backend.create(TRIP, draft);
+    await backend.remove(TRIP, removal());
+    const record = await backend.findRequest("alice", "mint-1");
+    assertSame(await backend.create(TRIP, draft), { outcome: "replayed", record });
+    assertEquals((await backend.read(TRIP, HEAD)).outcome, "gone");
+  });
+
   contract("create: of many at once with one id, one lands", async (_, open) => {
     const connections = await Promise.all(Array.from({ length: 4 }, open));
     const answers = await Promise.all(connections.map((backend) => backend.create(TRIP, creation())));
@@ -82,7 +143,7 @@ export function createCases(contract: Case): void {
     assertSame(await backend.create(TRIP, creation({ quota: 2 })), { outcome: "quota", held: 2 });
     assertEquals((await backend.read(TRIP, HEAD)).outcome, "absent");
     await mint(backend, { user: "bob", id: TRIP.id }, {}, { quota: 1 });
-    await backend.remove({ user: "alice", id: "cart_a" });
+    await backend.remove({ user: "alice", id: "cart_a" }, removal());
     assertEquals((await mint(backend, TRIP, {}, { quota: 2 })).createdSeq, 4);
   });
 
@@ -109,7 +170,7 @@ export function createCases(contract: Case): void {
 
   contract("create: takes the place of a tombstone, with a journal of its own", async (backend) => {
     const old = await write(backend, TRIP, await mint(backend, TRIP, { turn: 4, title: "Old" }), [AARHUS]);
-    await backend.remove(TRIP);
+    await backend.remove(TRIP, removal());
     const deleted = await mint(backend, TRIP, { body: '{"city":"Ribe"}', ttlDays: seconds(0.3) });
     assertSame([deleted.version, deleted.turn, deleted.title, deleted.oldest], [1, 0, undefined, 1]);
     assert(deleted.createdSeq > old.seq);

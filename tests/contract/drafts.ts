@@ -15,6 +15,7 @@ import type {
   Expected,
   Found,
   Head,
+  Removal,
   RequestDraft,
   Want,
 } from "../../src/backends/backend.ts";
@@ -117,6 +118,11 @@ export async function find(
   const answer = await backend.read(key, want, held);
   assert(answer.outcome === "found", answer.outcome);
   return answer;
+}
+
+/** A deletion. */
+export function removal(expected?: number, request?: RequestDraft): Removal {
+  return { writeId: crypto.randomUUID(), expected, request };
 }
 
 /** A request with its facts. */

@@ -11,6 +11,7 @@ import {
   keyframeOf,
   mint,
   ODENSE,
+  removal,
   stampOf,
   TRIP,
   until,
@@ -105,7 +106,7 @@ export function journalCases(contract: Case): void {
     await backend.trim(TRIP, { version: 60, writeId: head.writeId }, { ...keyframe, version: 60 });
     const found = await find(backend, TRIP);
     assertSame([found.head, found.onto, found.entries.length], [head, "nothing", 10]);
-    await backend.remove(TRIP);
+    await backend.remove(TRIP, removal());
     await backend.trim(TRIP, head, { ...keyframe, version: 10, writeId: head.writeId });
     assertEquals((await backend.read(TRIP, HEAD)).outcome, "gone");
   });
@@ -138,7 +139,7 @@ export function journalCases(contract: Case): void {
       assertSame(stampOf(await backend.locate(TRIP, place)), stamps[16], JSON.stringify(place));
     }
     assertEquals(await backend.locate({ user: "bob", id: TRIP.id }, { version: 1 }), undefined);
-    await backend.remove(TRIP);
+    await backend.remove(TRIP, removal());
     assertEquals(await backend.locate(TRIP, { version: 1 }), undefined);
   });
 }

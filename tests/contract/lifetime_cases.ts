@@ -10,6 +10,7 @@ import {
   HEAD,
   mint,
   outlive,
+  removal,
   requestDraft,
   seconds,
   TRIP,
@@ -30,7 +31,7 @@ export function lifetimeCases(contract: Case): void {
       (id, head) => backend.append({ user: "alice", id }, expected(head), appendAfter(head, [AARHUS])),
       (id) => backend.touch({ user: "alice", id }, { ttlDays: 1 }),
       (id) => backend.touch({ user: "alice", id }, { ttlDays: null, turn: 2 }),
-      (id) => backend.remove({ user: "alice", id }, undefined, requestDraft("late")),
+      (id) => backend.remove({ user: "alice", id }, removal(undefined, requestDraft("late"))),
     ];
     const heads: Head[] = [];
     for (const [i] of meetings.entries()) {
@@ -40,14 +41,17 @@ export function lifetimeCases(contract: Case): void {
     for (const [i, meet] of meetings.entries()) {
       const { id, expiresAt } = heads[i];
       const answer = await meet(id, heads[i]) as { outcome: string; tombstone: Tombstone };
-      const tombstone = { id, status: "expired", kind: "cart", goneAt: expiresAt, ttlDays: SHORT };
-      assertSame({ ...answer, tombstone: { ...answer.tombstone, seq: 0 } }, {
+      const own = { seq: 0, writeId: "" };
+      const { createdSeq } = heads[i];
+      const tombstone = { id, status: "expired", kind: "cart", goneAt: expiresAt, ttlDays: SHORT, createdSeq };
+      assertSame({ ...answer, tombstone: { ...answer.tombstone, ...own } }, {
         outcome: "gone",
-        tombstone: { ...tombstone, seq: 0 },
+        tombstone: { ...tombstone, ...own },
       }, `method ${i}`);
       const read = await backend.read({ user: "alice", id }, HEAD);
       assert(read.outcome === "gone");
       assert(read.tombstone.seq > heads[i].seq, "expiry takes a sequence number");
+      assert(read.tombstone.writeId !== "", "expiry has a write id");
     }
     assertEquals(await backend.findRequest("alice", "late"), undefined);
   });

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Backend, Head, ListRange, Tombstone } from "../../src/backends/backend.ts";
-import { AARHUS, assertSame, mint, outlive, requestDraft, seconds, write } from "./drafts.ts";
+import { AARHUS, assertSame, mint, outlive, removal, requestDraft, seconds, write } from "./drafts.ts";
 import type { Case } from "./target.ts";
 
 export function listCases(contract: Case): void {
@@ -17,7 +17,7 @@ export function listCases(contract: Case): void {
       heads.push(await mint(backend, { user: "alice", id: `trip_${i}` }, { title: `Trip ${i}` }));
     }
     heads[2] = await write(backend, { user: "alice", id: "trip_2" }, heads[2], [AARHUS, AARHUS]);
-    await backend.remove({ user: "alice", id: "trip_5" });
+    await backend.remove({ user: "alice", id: "trip_5" }, removal());
     heads[0] = await write(backend, { user: "alice", id: "trip_0" }, heads[0], [AARHUS]);
     await backend.touch({ user: "alice", id: "trip_1" }, { turn: 3 });
     await mint(backend, { user: "bob", id: "trip_2" });
@@ -60,7 +60,7 @@ export function listCases(contract: Case): void {
     const head = await mint(backend, { user: "alice", id: "trip_1" }, { ttlDays: seconds(0.3) });
     await mint(backend, { user: "alice", id: "trip_2" });
     await write(backend, { user: "alice", id: "trip_1" }, head, [AARHUS]);
-    await backend.remove({ user: "alice", id: "trip_2" }, undefined, requestDraft("delete-1"));
+    await backend.remove({ user: "alice", id: "trip_2" }, removal(undefined, requestDraft("delete-1")));
     await outlive(backend, seconds(0.3));
     await backend.read({ user: "alice", id: "trip_1" }, { as: "head" });
     const page = await backend.list("alice", { direction: "up", from: 0, limit: 9, tombstones: true });

@@ -6,7 +6,7 @@ import { HandleExpired, HandleNotFound } from "../../src/document/errors.ts";
 import { entryBytes, type PortableEntry } from "../../src/document/journal.ts";
 import { increment } from "../../src/document/ops.ts";
 import { adoption, alice, bob, fill, readings } from "../admin/site.ts";
-import { append, appendAfter, mint, until } from "./drafts.ts";
+import { append, appendAfter, mint, removal, until } from "./drafts.ts";
 import type { MaintenanceCase } from "./maintenance.ts";
 
 const AT = Date.parse("2026-07-28T09:30:00.123Z");
@@ -63,7 +63,7 @@ export function adoptCases(contract: MaintenanceCase): void {
     const [backend, maintenance] = [await kept.backend(), await kept.maintenance()];
     await mint(backend, { ...alice, id: "trip_1" });
     await mint(backend, { ...alice, id: "trip_2" });
-    await backend.remove({ ...alice, id: "trip_2" });
+    await backend.remove({ ...alice, id: "trip_2" }, removal());
     const records = await Array.fromAsync(maintenance.documents("alice"));
     const tombstone = { id: "x", kind: "trip", status: "deleted", goneAt: AT } as const;
     for (const id of ["trip_1", "trip_2"]) {

@@ -3,7 +3,7 @@ import { checkStore } from "../../src/admin/doctor.ts";
 import type { DocumentRecord } from "../../src/backends/maintenance.ts";
 import { append, setKey } from "../../src/document/ops.ts";
 import { alice, bob, fill } from "../admin/site.ts";
-import { assertSame, find, mint, TRIP, write } from "./drafts.ts";
+import { assertSame, find, mint, removal, TRIP, write } from "./drafts.ts";
 import type { MaintenanceCase } from "./maintenance.ts";
 
 export function readCases(contract: MaintenanceCase): void {
@@ -24,7 +24,7 @@ export function readCases(contract: MaintenanceCase): void {
     ];
     for (let i = 0; i < 150; i++) names.push(`user ${i}`);
     for (const user of names) await mint(backend, { user, id: TRIP.id });
-    await backend.remove({ user: "alice", id: TRIP.id });
+    await backend.remove({ user: "alice", id: TRIP.id }, removal());
     await backend.purge("*");
     const users = await Array.fromAsync(maintenance.users());
     assertEquals(users.toSorted(), names.filter((name) => name !== "*").toSorted());
@@ -46,7 +46,7 @@ export function readCases(contract: MaintenanceCase): void {
     );
     heads.delete("trip_7");
     heads.set("trip_7", head);
-    await backend.remove({ user: "alice", id: "trip_9" });
+    await backend.remove({ user: "alice", id: "trip_9" }, removal());
     heads.delete("trip_9");
     await mint(backend, { user: "bob", id: "trip_1" });
     const records = await Array.fromAsync(maintenance.documents("alice"));

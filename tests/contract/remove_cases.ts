@@ -7,6 +7,7 @@ import {
   find,
   HEAD,
   mint,
+  removal,
   requestDraft,
   stampOf,
   TRIP,
@@ -18,7 +19,8 @@ export function removeCases(contract: Case): void {
   contract("remove: leaves a tombstone and nothing to read", async (backend) => {
     const first = await mint(backend, TRIP, { ttlDays: 3, title: "Spring" });
     const head = await write(backend, TRIP, first, [AARHUS]);
-    assertSame(await backend.remove(TRIP), { outcome: "removed", head });
+    const deletion = removal();
+    assertSame(await backend.remove(TRIP, deletion), { outcome: "removed", version: head.version });
     const gone = await backend.read(TRIP, HEAD);
     assert(gone.outcome === "gone");
     const { tombstone } = gone;
@@ -29,6 +31,8 @@ export function removeCases(contract: Case): void {
       goneAt: 0,
       ttlDays: 3,
       seq: 3,
+      createdSeq: 1,
+      writeId: deletion.writeId,
     });
     assert(tombstone.goneAt >= head.updatedAt);
     for (const want of [{ as: "version", version: 1 }, { as: "turn", turn: 0 }, { as: "time", at: 9e15 }] as const) {
@@ -37,11 +41,11 @@ export function removeCases(contract: Case): void {
     assertSame(await backend.entries(TRIP, undefined, 9), gone);
     assertSame(await backend.touch(TRIP, { ttlDays: 1 }), gone);
     assertSame(await backend.append(TRIP, expected(head), appendAfter(head, [AARHUS])), gone);
-    assertSame(await backend.remove(TRIP), gone);
+    assertSame(await backend.remove(TRIP, removal()), gone);
   });
 
   contract("remove: of nothing says so", async (backend) => {
-    assertSame(await backend.remove(TRIP), { outcome: "absent" });
+    assertSame(await backend.remove(TRIP, removal()), { outcome: "absent" });
     assertSame(await backend.touch(TRIP, { ttlDays: 1 }), { outcome: "absent" });
   });
 
@@ -49,7 +53,7 @@ export function removeCases(contract: Case): void {
     const first = await mint(backend, TRIP);
     const head = await write(backend, TRIP, first, [AARHUS]);
     for (const version of [1, 3]) {
-      const lost = await backend.remove(TRIP, version, requestDraft("delete-1"));
+      const lost = await backend.remove(TRIP, removal(version, requestDraft("delete-1")));
       assert(lost.outcome === "lost");
       const { found } = lost;
       const target = stampOf(found.target);
@@ -57,13 +61,13 @@ export function removeCases(contract: Case): void {
       assertSame([found.head, target.version, found.entries.map((entry) => entry.version)], [head, 2, [1, 2]]);
     }
     assertSame((await find(backend, TRIP)).head, head);
-    assertEquals((await backend.remove(TRIP, 2)).outcome, "removed");
+    assertEquals((await backend.remove(TRIP, removal(2))).outcome, "removed");
   });
 
   contract("remove: remembers its request", async (backend) => {
     const head = await mint(backend, TRIP, { turn: 2 });
     const request = requestDraft("delete-1");
-    assertEquals((await backend.remove(TRIP, 1, request)).outcome, "removed");
+    assertEquals((await backend.remove(TRIP, removal(1, request))).outcome, "removed");
     const record = await backend.findRequest("alice", "delete-1");
     assert(record !== undefined);
     assertSame({ ...record, at: 0 }, {
@@ -74,16 +78,30 @@ export function removeCases(contract: Case): void {
       at: 0,
       turn: 2,
     });
-    assertSame(await backend.remove(TRIP, 1, request), { outcome: "replayed", record });
+    assertSame(await backend.remove(TRIP, removal(1, request)), { outcome: "replayed", record });
     await mint(backend, TRIP);
-    assertSame(await backend.remove(TRIP, undefined, request), { outcome: "replayed", record });
+    assertSame(await backend.remove(TRIP, removal(undefined, request)), { outcome: "replayed", record });
     assertEquals((await find(backend, TRIP)).head.version, 1);
+  });
+
+  contract("remove: sent twice has one effect and one answer, also of its request", async (backend) => {
+    const head = await write(backend, TRIP, await mint(backend, TRIP), [AARHUS]);
+    for (const request of [undefined, requestDraft("delete-1")]) {
+      const deletion = removal(request && 1, request);
+      const removed = await backend.remove(TRIP, deletion);
+      assertSame(removed, { outcome: "removed", version: request ? 1 : head.version });
+      const gone = await backend.read(TRIP, HEAD);
+      assertSame(await backend.remove(TRIP, deletion), removed);
+      assertSame(await backend.read(TRIP, HEAD), gone);
+      assertSame(await backend.remove(TRIP, removal()), gone);
+      await mint(backend, TRIP);
+    }
   });
 
   contract("remove: of many at once, one removes", async (backend, open) => {
     await mint(backend, TRIP);
     const connections = [backend, await open(), await open()];
-    const answers = await Promise.all(connections.map((connection) => connection.remove(TRIP, 1)));
+    const answers = await Promise.all(connections.map((connection) => connection.remove(TRIP, removal(1))));
     assertEquals(answers.map(({ outcome }) => outcome).sort(), ["gone", "gone", "removed"]);
   });
 
@@ -94,7 +112,7 @@ export function removeCases(contract: Case): void {
       const key = { user: "alice", id: `cart_${i}` };
       const head = await mint(backend, key, { turn: 1 }, { request: requestDraft(`mint-${i}`) });
       if (i % 10 === 0) await write(backend, key, head, [AARHUS]);
-      if (i % 12 === 0) await backend.remove(key);
+      if (i % 12 === 0) await backend.remove(key, removal());
     }
     assertEquals(await backend.purge("alice"), 110);
     for (const id of ["cart_0", "cart_1", "cart_10", "cart_119"]) {

@@ -11,6 +11,7 @@ import {
   HEAD,
   mint,
   ODENSE,
+  removal,
   requestDraft,
   TRIP,
   write,
@@ -86,9 +87,9 @@ export function requestCases(contract: Case): void {
     const batch = { ...other, steps: [other.steps[0], { ...other.steps[1], request }] };
     assertSame(await backend.append(TRIP, { version: 9, writeId: "stale", turn: 0 }, batch), replayed);
     assertSame(await backend.append({ user: "alice", id: "trip_never" }, expected(first), batch), replayed);
-    await backend.remove(TRIP);
+    await backend.remove(TRIP, removal());
     assertSame(await backend.append(TRIP, expected(first), batch), replayed);
-    assertSame(await backend.remove(TRIP, 1, request), replayed);
+    assertSame(await backend.remove(TRIP, removal(1, request)), replayed);
     assertEquals((await backend.read(TRIP, HEAD)).outcome, "gone");
   });
 
@@ -122,14 +123,14 @@ export function requestCases(contract: Case): void {
     const draft = appendAfter(first, [ODENSE]);
     const losing = { ...draft, steps: [{ ...draft.steps[0], request }] };
     assertEquals((await backend.append(TRIP, expected(first), losing)).outcome, "lost");
-    assertEquals((await backend.remove(TRIP, 1, request)).outcome, "lost");
+    assertEquals((await backend.remove(TRIP, removal(1, request))).outcome, "lost");
     assertEquals((await backend.create(TRIP, creation({ request }))).outcome, "exists");
     const other = { user: "alice", id: "trip_other" };
     assertEquals((await backend.create(other, creation({ request, quota: 1 }))).outcome, "quota");
     assertEquals((await backend.append(other, expected(head), losing)).outcome, "absent");
-    await backend.remove(TRIP);
+    await backend.remove(TRIP, removal());
     assertEquals((await backend.append(TRIP, expected(head), losing)).outcome, "gone");
-    assertEquals((await backend.remove(TRIP, undefined, request)).outcome, "gone");
+    assertEquals((await backend.remove(TRIP, removal(undefined, request))).outcome, "gone");
     assertEquals(await backend.findRequest("alice", "loser"), undefined);
   });
 

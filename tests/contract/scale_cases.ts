@@ -12,6 +12,7 @@ import {
   HEAD,
   keyframeOf,
   mint,
+  removal,
   requestDraft,
   TRIP,
   write,
@@ -34,7 +35,7 @@ export function scaleCases(contract: Case): void {
     assertSame([first.onto, first.entries.map(({ body }) => body)], ["nothing", [large("a")]]);
     const all = await find(backend, TRIP, HEAD, { version: 0, writeId: "" });
     assertEquals(all.entries.map(({ body }) => body), [large("a"), large("b"), AARHUS]);
-    await backend.remove(TRIP);
+    await backend.remove(TRIP, removal());
     assertEquals((await backend.read(TRIP, HEAD)).outcome, "gone");
     assertEquals((await mint(backend, TRIP, { body: large("c") })).version, 1);
     assertEquals((await find(backend, TRIP)).entries.map(({ body }) => body), [large("c")]);

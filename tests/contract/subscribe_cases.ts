@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { Backend } from "../../src/backends/backend.ts";
-import { AARHUS, mint, outlive, seconds, TRIP, until, write } from "./drafts.ts";
+import { AARHUS, mint, outlive, removal, seconds, TRIP, until, write } from "./drafts.ts";
 import type { Case } from "./target.ts";
 
 export function subscribeCases(contract: Case): void {
@@ -26,7 +26,7 @@ export function subscribeCases(contract: Case): void {
       await told("an expiry");
       await mint(backend, { user: "alice", id: "cart_1" });
       await told("another mint");
-      await backend.remove({ user: "alice", id: "cart_1" });
+      await backend.remove({ user: "alice", id: "cart_1" }, removal());
       await told("a deletion");
       await own.subscription[Symbol.asyncDispose]();
       await other.subscription[Symbol.asyncDispose]();

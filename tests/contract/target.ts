@@ -45,7 +45,7 @@ export function forward(backend: Backend): Backend {
     entries: (key, after, limit) => backend.entries(key, after, limit),
     append: (key, expected, append) => backend.append(key, expected, append),
     touch: (key, touch) => backend.touch(key, touch),
-    remove: (key, expected, request) => backend.remove(key, expected, request),
+    remove: (key, removal) => backend.remove(key, removal),
     locate: (key, place) => backend.locate(key, place),
     trim: (key, oldest, keyframe) => backend.trim(key, oldest, keyframe),
     list: (user, range) => backend.list(user, range),

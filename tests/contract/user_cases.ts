@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { AARHUS, assertSame, find, mint, requestDraft, TRIP, write } from "./drafts.ts";
+import { AARHUS, assertSame, find, mint, removal, requestDraft, TRIP, write } from "./drafts.ts";
 import type { Case } from "./target.ts";
 
 /** Whatever an engine might use to put a key together. */
@@ -53,7 +53,7 @@ export function userCases(contract: Case): void {
     }
     for (const [i, user] of NAMES.entries()) {
       if (i % 3 === 0) assertEquals(await backend.purge(user), 1);
-      if (i % 3 === 1) assertEquals((await backend.remove({ user, id: TRIP.id })).outcome, "removed");
+      if (i % 3 === 1) assertEquals((await backend.remove({ user, id: TRIP.id }, removal())).outcome, "removed");
     }
     for (const [i, user] of NAMES.entries()) {
       const { outcome } = await backend.read({ user, id: TRIP.id }, { as: "head" });

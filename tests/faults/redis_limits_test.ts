@@ -10,6 +10,7 @@ import {
   HEAD,
   keyframeOf,
   mint,
+  removal,
   requestDraft,
   seconds,
   TRIP,
@@ -69,7 +70,7 @@ Deno.test("redis: when it is full, writes are refused whole, reads and deletions
   assertEquals((await backend.list("bob", { direction: "up", from: 0, limit: 9, tombstones: true })).seq, 0);
 
   for (const id of [...heads.keys()].slice(0, 9)) {
-    assertEquals((await backend.remove({ user: "alice", id })).outcome, "removed");
+    assertEquals((await backend.remove({ user: "alice", id }, removal())).outcome, "removed");
     assertEquals((await backend.read({ user: "alice", id }, HEAD)).outcome, "gone");
   }
   await server.cli("CONFIG", "SET", "maxmemory", "6mb");
@@ -120,7 +121,7 @@ Deno.test("redis: a process whose clock is an hour ahead neither expires nor swe
   await using server = await startRedis();
   await using backend = await openRedisBackend({ url: server.url, ...quiet });
   const head = await mint(backend, TRIP, { ttlDays: seconds(1_800) });
-  await backend.remove({ user: "alice", id: (await mint(backend, { user: "alice", id: "cart_1" })).id });
+  await backend.remove({ user: "alice", id: (await mint(backend, { user: "alice", id: "cart_1" })).id }, removal());
   const now = Date.now;
   Date.now = () => now() + 3_600_000;
   try {

@@ -23,6 +23,7 @@ import type {
   Lost,
   Place,
   QuotaReached,
+  Removal,
   Removed,
   Replayed,
   RequestDraft,
@@ -38,6 +39,7 @@ import { BackendError } from "../../src/document/errors.ts";
 import type { Entry, Keyframe, Stamp } from "../../src/document/journal.ts";
 
 interface Live {
+  readonly firstWriteId: string;
   head: Head;
   entries: Entry[];
   keyframes: Keyframe[];
@@ -46,6 +48,8 @@ interface Live {
 interface Buried {
   readonly tombstone: Tombstone;
   readonly dueAt: number;
+  readonly version: number;
+  readonly firstWriteId: string;
 }
 
 interface User {
@@ -81,7 +85,7 @@ export class MemoryServer {
       entries: (key, after, limit) => step(() => this.#entries(key, after, limit)),
       append: (key, expected, append) => step(() => this.#append(key, expected, append)),
       touch: (key, touch) => step(() => this.#touch(key, touch)),
-      remove: (key, expected, request) => step(() => this.#remove(key, expected, request)),
+      remove: (key, removal) => step(() => this.#remove(key, removal)),
       locate: (key, place) => step(() => this.#locate(key, place)),
       trim: (key, oldest, keyframe) => step(() => this.#trim(key, oldest, keyframe)),
       list: (user, range) => step(() => this.#list(user, range)),
@@ -123,24 +127,25 @@ export class MemoryServer {
     return user;
   }
 
-  #create(key: DocumentKey, creation: Creation): Appended | Exists | QuotaReached | Replayed {
+  #create(key: DocumentKey, creation: Creation): Appended | Exists | Gone | QuotaReached | Replayed {
     const user = this.#user(key.user);
     const { entry, request, quota } = creation;
+    const there = this.#settle(key);
+    const first = isLive(there) ? entryOf(there, 1) : undefined;
+    if (isLive(there) && first?.writeId === entry.writeId) {
+      return { outcome: "appended", head: there.head, stamps: [toStamp(first)] };
+    }
     const replayed = replay(user, [request]);
     if (replayed !== undefined) return replayed;
-    const there = this.#settle(key);
-    if (there !== undefined && "head" in there) {
-      const first = there.entries.find(({ version }) => version === 1);
-      if (first?.writeId === entry.writeId) return { outcome: "appended", head: there.head, stamps: [toStamp(first)] };
-      return { outcome: "exists", found: leadTo(there, { as: "head" }, undefined) };
-    }
+    if (isLive(there)) return { outcome: "exists", found: leadTo(there, { as: "head" }, undefined) };
+    if (there?.firstWriteId === entry.writeId) return { outcome: "gone", tombstone: there.tombstone };
     const held = this.#liveCount(key.user);
     if (held >= quota) return { outcome: "quota", held };
     if (there !== undefined) forget(user, there);
     const { writeId, writer, body, offset, turn = 0 } = entry;
     const stamp: Stamp = { version: 1, writeId, at: this.now(), turn, writer, seq: ++user.seq, offset };
     const head = firstHead(key.id, creation, stamp);
-    user.documents.set(key.id, { head, entries: [{ ...stamp, body }], keyframes: [] });
+    user.documents.set(key.id, { firstWriteId: writeId, head, entries: [{ ...stamp, body }], keyframes: [] });
     if (request !== undefined) remember(user, request, head, stamp.at);
     this.#tell(key.user);
     return { outcome: "appended", head, stamps: [stamp] };
@@ -206,21 +211,24 @@ export class MemoryServer {
 
   #remove(
     key: DocumentKey,
-    expected: number | undefined,
-    request: RequestDraft | undefined,
+    { writeId, expected, request }: Removal,
   ): Removed | Lost | Absent | Gone | Replayed {
     const user = this.#user(key.user);
+    const there = this.#settle(key);
+    if (there !== undefined && !isLive(there) && there.tombstone.writeId === writeId) {
+      return { outcome: "removed", version: there.version };
+    }
     const replayed = replay(user, [request]);
     if (replayed !== undefined) return replayed;
-    const there = this.#settle(key);
     if (!isLive(there)) return toGone(there);
     if (expected !== undefined && there.head.version !== expected) {
       return { outcome: "lost", found: leadTo(there, { as: "head" }, undefined) };
     }
-    const { id, kind, ttlDays, seq } = there.head;
-    this.#bury(key, { id, kind, status: "deleted", goneAt: this.now(), ttlDays, seq });
+    const { id, kind, ttlDays, seq, createdSeq, version } = there.head;
+    const end = { id, kind, status: "deleted", goneAt: this.now(), ttlDays, seq, createdSeq, writeId } as const;
+    this.#bury(key, there, end);
     if (request !== undefined) remember(user, request, there.head, this.now());
-    return { outcome: "removed", head: there.head };
+    return { outcome: "removed", version };
   }
 
   #locate(key: DocumentKey, place: Place): Stamp | undefined {
@@ -269,7 +277,7 @@ export class MemoryServer {
         if (swept >= limit) break;
         if (isLive(document)) {
           if (!isPastDue(document.head, this.now())) continue;
-          this.#bury({ user: each, id }, toExpired(document.head));
+          this.#bury({ user: each, id }, document, toExpired(document.head));
         } else if (document.dueAt <= this.now()) forget(user, document);
         else continue;
         swept++;
@@ -298,12 +306,13 @@ export class MemoryServer {
   /** What there is of a document, after burying it if it is past due. */
   #settle(key: DocumentKey): Live | Buried | undefined {
     const there = this.#users.get(key.user)?.documents.get(key.id);
-    return isLive(there) && isPastDue(there.head, this.now()) ? this.#bury(key, toExpired(there.head)) : there;
+    return isLive(there) && isPastDue(there.head, this.now()) ? this.#bury(key, there, toExpired(there.head)) : there;
   }
 
-  #bury({ user: name, id }: DocumentKey, end: Tombstone): Buried {
+  #bury({ user: name, id }: DocumentKey, { head: { version }, firstWriteId }: Live, end: Tombstone): Buried {
     const user = this.#user(name);
-    const buried = { tombstone: { ...end, seq: ++user.seq }, dueAt: this.now() + TOMBSTONE_MS };
+    const tombstone = { ...end, seq: ++user.seq, writeId: end.writeId || crypto.randomUUID() };
+    const buried = { tombstone, dueAt: this.now() + TOMBSTONE_MS, version, firstWriteId };
     user.documents.set(id, buried);
     this.#tell(name);
     return buried;

@@ -141,7 +141,7 @@ async function land(
     const { offset } = entries[entries.length - 1];
     const seq = createdSeq + entries.length - 1;
     const adopted: Head = { ...head, id: key.id, bytes: folded.bytes, offset, base, seq, createdSeq };
-    putHead(connection, step, key.user, { journal, head: adopted });
+    putHead(connection, step, key.user, { journal, head: adopted, firstWriteId: "" });
     counter.save(step, connection);
     return "adopted";
   });
@@ -171,7 +171,9 @@ async function adoptTombstone(
     if (document !== undefined) return "exists";
     step.check(entry);
     const seq = counter.take(1, 0);
-    const buried: Buried = { tombstone: { ...tombstone, id: key.id, seq }, dueAt: step.now + TOMBSTONE_MS };
+    const own = { id: key.id, seq, createdSeq: seq, writeId: crypto.randomUUID() };
+    const dueAt = step.now + TOMBSTONE_MS;
+    const buried: Buried = { tombstone: { ...tombstone, ...own }, dueAt, version: 0, firstWriteId: "" };
     step.set(keys.due(key, buried.dueAt), key.id);
     step.set(keys.listed(key.user, seq), buried);
     step.set(keys.document(key), buried);

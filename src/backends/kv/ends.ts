@@ -12,9 +12,9 @@ import type {
   Head,
   Held,
   Lost,
+  Removal,
   Removed,
   Replayed,
-  RequestDraft,
   Touch,
   Touched,
 } from "../backend.ts";
@@ -55,12 +55,16 @@ export async function tryToBury(connection: Connection, key: DocumentKey): Promi
 export async function removeDocument(
   connection: Connection,
   key: DocumentKey,
-  expected: number | undefined,
-  request: RequestDraft | undefined,
+  { writeId, expected, request }: Removal,
 ): Promise<Removed | Lost | Absent | Gone | Replayed> {
   await using stage = new Stage(connection, key.user, request === undefined ? [] : [request.meta]);
   return await runStep(connection, key.user, async (step) => {
     const loaded = await load(connection, key, [request]);
+    const { document } = loaded;
+    // Before the request ids, as an append: a record would tell less.
+    if (document !== undefined && "tombstone" in document && document.tombstone.writeId === writeId) {
+      return { outcome: "removed", version: document.version };
+    }
     if (loaded.replayed !== undefined) return loaded.replayed;
     const live = findLive(connection, step, key, loaded);
     if ("outcome" in live) return live;
@@ -68,13 +72,13 @@ export async function removeDocument(
     if (expected !== undefined && head.version !== expected) {
       return { outcome: "lost", found: await leadTo(connection, live, { as: "head" }, undefined) };
     }
-    const { id, kind, ttlDays, seq } = head;
-    const end = { id, kind, status: "deleted", goneAt: step.now, ttlDays, seq } as const;
+    const { id, kind, ttlDays, seq, createdSeq, version } = head;
+    const end = { id, kind, status: "deleted", goneAt: step.now, ttlDays, seq, createdSeq, writeId } as const;
     bury(connection, step, loaded.counter, key, live, end);
     const [meta] = await stage.join(step);
     if (request !== undefined) addRequest(connection, step, key, request, meta, head);
     loaded.counter.save(step, connection);
-    return { outcome: "removed", head };
+    return { outcome: "removed", version };
   });
 }
 
@@ -102,6 +106,6 @@ export async function trimDocument(
     const [body] = await stage.join(step);
     addKeyframe(connection, step, journal, keyframe, body);
     await reclaim(connection, step, key.user, journal, oldest.version, keyframe.version);
-    putHead(connection, step, key.user, { journal, head }, before);
+    putHead(connection, step, key.user, { ...document, head }, before);
   });
 }

@@ -34,20 +34,32 @@ export async function createDocument(
   connection: Connection,
   key: DocumentKey,
   creation: Creation,
-): Promise<Appended | Exists | QuotaReached | Replayed> {
+): Promise<Appended | Exists | Gone | QuotaReached | Replayed> {
   const { entry, request, quota } = creation;
   await using stage = new Stage(connection, key.user, [entry.body, ...request === undefined ? [] : [request.meta]]);
   return await runStep(connection, key.user, async (step) => {
     const { entry: record, document, counter, replayed } = await load(connection, key, [request]);
-    if (replayed !== undefined) return replayed;
     const at = step.now;
-    let buried: Buried | undefined;
-    if (document !== undefined && "tombstone" in document) buried = document;
-    else if (document !== undefined) {
-      if (!isPastDue(document.head, at)) return await createdBefore(connection, document, entry.writeId);
-      buried = bury(connection, step, counter, key, document, toExpired(document.head));
+    const live = document !== undefined && "head" in document && !isPastDue(document.head, at) ? document : undefined;
+    const first = live && await findStamp(connection, live.journal, 1);
+    // Before the request ids, as an append: a record would tell less.
+    if (live !== undefined && first?.writeId === entry.writeId) {
+      return { outcome: "appended", head: live.head, stamps: [first] };
+    }
+    if (replayed !== undefined) return replayed;
+    if (live !== undefined) {
+      return { outcome: "exists", found: await leadTo(connection, live, { as: "head" }, undefined) };
     }
     step.check(record);
+    let buried: Buried | undefined;
+    if (document !== undefined) {
+      const isBuried = "tombstone" in document;
+      buried = isBuried ? document : bury(connection, step, counter, key, document, toExpired(document.head));
+      if (buried.firstWriteId === entry.writeId) {
+        if (!isBuried) counter.save(step, connection);
+        return { outcome: "gone", tombstone: buried.tombstone };
+      }
+    }
     if (counter.live >= quota) {
       if (step.mutations.length > 0) counter.save(step, connection);
       return { outcome: "quota", held: counter.live };
@@ -59,18 +71,11 @@ export async function createDocument(
     const journal = crypto.randomUUID();
     const [body, meta] = await stage.join(step);
     addEntry(connection, step, journal, stamp, body);
-    putHead(connection, step, key.user, { journal, head });
+    putHead(connection, step, key.user, { journal, head, firstWriteId: writeId });
     if (request !== undefined) addRequest(connection, step, key, request, meta, head);
     counter.save(step, connection);
     return { outcome: "appended", head, stamps: [stamp] };
   });
-}
-
-/** The answer where the id is taken: by this very write, or by another. */
-async function createdBefore(connection: Connection, live: Live, writeId: string): Promise<Appended | Exists> {
-  const stamp = await findStamp(connection, live.journal, 1);
-  if (stamp?.writeId === writeId) return { outcome: "appended", head: live.head, stamps: [stamp] };
-  return { outcome: "exists", found: await leadTo(connection, live, { as: "head" }, undefined) };
 }
 
 /** Step of {@link Backend.append}. */
@@ -110,7 +115,7 @@ export async function appendEntries(
       addKeyframe(connection, step, live.journal, append.keyframe, places[places.length - 1]);
       await reclaim(connection, step, key.user, live.journal, head.oldest, append.keyframe.version);
     }
-    if (stamps.length > 0) putHead(connection, step, key.user, { journal: live.journal, head }, live.head);
+    if (stamps.length > 0) putHead(connection, step, key.user, { ...live, head }, live.head);
     loaded.counter.save(step, connection);
     return { outcome: "appended", head, stamps };
   });

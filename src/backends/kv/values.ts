@@ -23,6 +23,8 @@ export interface Live {
   /** The name of its journal: a new one each time that a document is made, even where the id is the same. */
   readonly journal: string;
   readonly head: Head;
+  /** The write id of version 1; empty if nobody will send that again. */
+  readonly firstWriteId: string;
 }
 
 /** What is left of a document that is no more. */
@@ -30,6 +32,10 @@ export interface Buried {
   readonly tombstone: Tombstone;
   /** When the tombstone is forgotten. */
   readonly dueAt: number;
+  /** Its last version. */
+  readonly version: number;
+  /** {@link Live.firstWriteId}. */
+  readonly firstWriteId: string;
 }
 
 /** What is known of a user as a whole. */
@@ -68,8 +74,12 @@ type Fields = Readonly<Record<string, unknown>>;
 /** @throws {BackendError} if the record is damaged. */
 export function toDocument(value: unknown): Live | Buried {
   const fields = toFields(value, "document");
-  if (fields.tombstone === undefined) return { journal: text(fields, "journal"), head: toHead(fields.head) };
-  return { tombstone: toTombstone(fields.tombstone), dueAt: number(fields, "dueAt") };
+  const firstWriteId = text(fields, "firstWriteId");
+  if (fields.tombstone === undefined) {
+    return { journal: text(fields, "journal"), head: toHead(fields.head), firstWriteId };
+  }
+  const [dueAt, version] = [number(fields, "dueAt"), number(fields, "version")];
+  return { tombstone: toTombstone(fields.tombstone), dueAt, version, firstWriteId };
 }
 
 /** The same; `undefined` if the record is damaged, for readers that one record must not stop. */
@@ -93,6 +103,8 @@ function toTombstone(value: unknown): Tombstone {
     goneAt: number(fields, "goneAt"),
     ttlDays: optional(number, fields, "ttlDays"),
     seq: number(fields, "seq"),
+    createdSeq: number(fields, "createdSeq"),
+    writeId: text(fields, "writeId"),
   };
 }
 

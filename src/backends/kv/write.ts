@@ -84,13 +84,15 @@ export function bury(
   step: Step,
   counter: Counter,
   key: DocumentKey,
-  { journal, head }: Live,
+  { journal, head, firstWriteId }: Live,
   end: Tombstone,
 ): Buried {
   const { keys } = connection;
   const buried: Buried = {
-    tombstone: { ...end, seq: counter.take(1, -1) },
+    tombstone: { ...end, seq: counter.take(1, -1), writeId: end.writeId || crypto.randomUUID() },
     dueAt: step.now + TOMBSTONE_MS,
+    version: head.version,
+    firstWriteId,
   };
   step.delete(keys.listed(key.user, head.seq));
   if (head.expiresAt !== undefined) step.delete(keys.due(key, head.expiresAt));

@@ -115,7 +115,7 @@ local seq = int((call('HGET', USER, 'seq') or 0) + 1)
 call('HSET', USER, 'seq', seq, 'adopted', name)
 call('ZADD', DOCUMENTS, seq, id)
 call('ZADD', GRAVES, now + TOMBSTONE_MS, id)
-call('HSET', MARKS, id, status .. ' ' .. goneAt .. ' ' .. ttlDays .. ' ' .. kind)
+mark(id, status, goneAt, ttlDays, kind, seq, '-', name, '0')
 tell()
 return {'adopted'}
 `,

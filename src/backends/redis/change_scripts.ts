@@ -29,8 +29,8 @@ return {'touched', toValues(head)}
 );
 
 /**
- * Deletes a document. `KEYS[12]`: where its head stays for a moment; `KEYS[13]`: its request, if it has one. `ARGV`: id,
- * expected version (or empty), a name for this deletion, then request id, fingerprint and meta.
+ * Deletes a document. `KEYS[12]`: its request, if it has one. `ARGV`: id, expected version (or empty), the write id of the
+ * end, then request id, fingerprint and meta.
  */
 export const REMOVE = writing(
   BASE,
@@ -38,34 +38,24 @@ export const REMOVE = writing(
   WRITE,
   REQUESTS,
   `
-local id, expected, name = ARGV[1], ARGV[2], ARGV[3]
-local REMOVED = KEYS[12]
-if KEYS[13] then
-  local replayed = recall(KEYS[13])
-  if replayed then return replayed end
-end
+local id, expected, writeId = ARGV[1], ARGV[2], ARGV[3]
 local now = clock()
-local head, gone = findLive(id, now)
-if not head then
-  local removed = gone[2] == 'deleted' and toTable(call('HGETALL', REMOVED)) or {}
-  if removed.removal ~= name then return gone end
-  return {'removed', toValues(removed)}
-end
+local head, gone, isDue = find(id, now)
+-- Before the request ids, as an append: a record would tell less.
+if gone and gone[END_ID] == writeId then return {'removed', gone[LAST_VERSION]} end
+local replayed = KEYS[12] and recall(KEYS[12])
+if replayed then return replayed end
+if isDue then bury(id, gone, now) end
+if not head then return gone end
 if expected ~= '' and expected ~= head.version then
   return {'lost', lead(head, entry(tonumber(head.version)), -1, '')}
 end
 local goneAt = int(math.max(now, tonumber(head.updatedAt)))
-bury(id, 'deleted', goneAt, head.ttlDays or '-', head.kind, now)
-local title = head.title
-head.title = nil
-head.removal = name
-call('DEL', REMOVED)
-call('HSET', REMOVED, unpack(flatten(head)))
-call('PEXPIRE', REMOVED, 60000)
-head.title = title
-head.removal = nil
-if KEYS[13] then remember(KEYS[13], ARGV[4], ARGV[5], ARGV[6], id, head, now) end
-return {'removed', toValues(head)}
+local firstWriteId = call('HGET', HEAD, 'firstWriteId') or '-'
+bury(id, {'gone', 'deleted', goneAt, head.ttlDays or '-', head.kind, '', head.createdSeq, writeId, head.version, firstWriteId},
+  now)
+if KEYS[12] then remember(KEYS[12], ARGV[4], ARGV[5], ARGV[6], id, head, now) end
+return {'removed', head.version}
 `,
 );
 

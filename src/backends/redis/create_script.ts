@@ -33,11 +33,12 @@ if head then
 end
 if replayed then return replayed end
 if gone[1] == 'damaged' then return gone end
+if gone[FIRST_WRITE_ID] == writeId then return isDue and bury(id, gone, now) or gone end
 local held = (call('HGET', USER, 'live') or 0) - call('ZCOUNT', EXPIRY, '-inf', now)
 if held >= tonumber(quota) then return {'quota', int(held)} end
 
 local seq = call('HGET', USER, 'seq') or 0
-local forgotten = gone[6]
+local forgotten = gone[NUMBER]
 if isDue then
   seq = seq + 1 -- its expiry takes one
   forgotten = seq
@@ -55,7 +56,7 @@ if ttlDays ~= 'keep' then
   head.ttlDays = ttlDays
   head.expiresAt = expiryOf(ttlDays, now)
 end
-call('HSET', HEAD, unpack(flatten(head)))
+call('HSET', HEAD, 'firstWriteId', writeId, unpack(flatten(head)))
 call('HSET', USER, 'seq', seq)
 if not isDue then call('HINCRBY', USER, 'live', 1) end
 if forgotten then

@@ -6,7 +6,7 @@
  * | `user` | HASH: `seq`, `forgotten`, `live` (documents without a tombstone); also the name of the channel |
  * | `documents` | ZSET: every document and tombstone, by its `seq` |
  * | `expiry` | ZSET: documents with a time to live, by when it ends |
- * | `marks` | HASH: of documents with a time to live and of tombstones, what a tombstone tells |
+ * | `marks` | HASH: of documents with a time to live and of tombstones, what a tombstone tells, and by what a write that comes again is known |
  * | `graves` | ZSET: tombstones, by when they may be forgotten |
  * | `requests` | ZSET: request ids, by when they may be forgotten |
  * | `request:ID` | HASH: what is remembered of a request |
@@ -15,7 +15,6 @@
  * | `frames:ID` | ZSET: `VERSION BYTES WRITE_ID` of each keyframe, by version |
  * | `states:ID` | HASH: the body of each keyframe, by version |
  * | `turns:ID` | ZSET: the last version of each turn, by turn |
- * | `removed:ID` | HASH: for a minute, the head of what was deleted, so that a deletion sent twice is answered alike |
  * | `staged`, `staged:…` | for minutes, a large document on its way in: who brings it, and its journal, frames, states and turns |
  *
  * Head, journal, frames, states and turns expire by themselves; what a tombstone needs lies outside of them.
@@ -72,10 +71,6 @@ export class Keys {
 
   head({ user, id }: DocumentKey): string {
     return `${this.#base(user)}head:${id}`;
-  }
-
-  removed({ user, id }: DocumentKey): string {
-    return `${this.#base(user)}removed:${id}`;
   }
 
   requests(user: string): string {

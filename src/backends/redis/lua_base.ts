@@ -38,6 +38,8 @@ local USER, DOCUMENTS, EXPIRY, MARKS, GRAVES = KEYS[1], KEYS[2], KEYS[3], KEYS[4
 local HEAD, JOURNAL, FRAMES, STATES, TURNS = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 
 local FIELDS = {${FIELDS}}
+-- Where the values lie in what is answered of a document that is gone. The last two are not asked for outside of scripts.
+local STATUS, GONE_AT, TTL_DAYS, KIND, NUMBER, CREATED_SEQ, END_ID, LAST_VERSION, FIRST_WRITE_ID = 2, 3, 4, 5, 6, 7, 8, 9, 10
 
 -- tostring() would write large numbers as 1e+15
 local function int(number)
@@ -70,10 +72,13 @@ local function find(id, now)
     if isThere or mark or seq then return nil, {'damaged'} end
     return nil, {'absent'}
   end
-  local status, goneAt, ttlDays, kind = string.match(mark, '^(%a+) (%d+) (%S+) (.*)$')
-  if status ~= 'live' then return nil, {'gone', status, goneAt, ttlDays, kind, seq} end
+  local status, goneAt, ttlDays, kind, createdSeq, firstWriteId, writeId, version =
+    string.match(mark, '^(%a+) (%d+) (%S+) (%S+) (%d+) (%S+) (%S+) (%d+)$')
+  local gone = {'gone', status, goneAt, ttlDays, kind, seq, createdSeq, writeId, version, firstWriteId}
+  if status ~= 'live' then return nil, gone end
   -- Only its time to live may end a document: one that is lost before was evicted.
   if tonumber(goneAt) > now then return nil, {'damaged'} end
-  return nil, {'gone', 'expired', goneAt, ttlDays, kind, seq}, true
+  gone[STATUS] = 'expired'
+  return nil, gone, true
 end
 `;

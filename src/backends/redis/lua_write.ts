@@ -35,6 +35,11 @@ local function expiryOf(ttlDays, now)
   return int(now + math.floor(ttlDays * DAY_MS + 0.5))
 end
 
+-- What a tombstone tells, or will tell. No value has a space in it.
+local function mark(id, ...)
+  call('HSET', MARKS, id, table.concat({...}, ' '))
+end
+
 -- Lets the keys end when the head does, and keeps what its tombstone will tell outside of them.
 local function expire(id, head)
   for i = 6, 10 do
@@ -42,7 +47,8 @@ local function expire(id, head)
   end
   if head.expiresAt then
     call('ZADD', EXPIRY, head.expiresAt, id)
-    call('HSET', MARKS, id, 'live ' .. head.expiresAt .. ' ' .. (head.ttlDays or '-') .. ' ' .. head.kind)
+    local firstWriteId = call('HGET', HEAD, 'firstWriteId') or '-'
+    mark(id, 'live', head.expiresAt, head.ttlDays or '-', head.kind, head.createdSeq, firstWriteId, '-', '0')
   else
     call('ZREM', EXPIRY, id)
     call('HDEL', MARKS, id)
@@ -64,23 +70,27 @@ local function indexTurn(turn, version)
   call('ZADD', TURNS, turn, version)
 end
 
--- Leaves a tombstone. Begins with letting go of memory, so that it works on a server that is full.
-local function bury(id, status, goneAt, ttlDays, kind, now)
+-- Leaves a tombstone of what was found gone, or is to be. Begins with letting go of memory, so that it works on a server that
+-- is full. An expiry has no write id of its own: the time to the microsecond tells it from one that a failover undid.
+local function bury(id, gone, now)
+  if gone[END_ID] == '-' then gone[END_ID] = table.concat(call('TIME'), '.') end
   call('UNLINK', HEAD, JOURNAL, FRAMES, STATES, TURNS)
   local seq = call('HINCRBY', USER, 'seq', 1)
   call('HINCRBY', USER, 'live', -1)
   call('ZREM', EXPIRY, id)
   call('ZADD', DOCUMENTS, seq, id)
   call('ZADD', GRAVES, now + TOMBSTONE_MS, id)
-  call('HSET', MARKS, id, status .. ' ' .. goneAt .. ' ' .. ttlDays .. ' ' .. kind)
+  mark(id, gone[STATUS], gone[GONE_AT], gone[TTL_DAYS], gone[KIND], gone[CREATED_SEQ], gone[FIRST_WRITE_ID],
+    gone[END_ID], gone[LAST_VERSION])
   tell()
-  return {'gone', status, goneAt, ttlDays, kind, int(seq)}
+  gone[NUMBER] = int(seq)
+  return gone
 end
 
 -- The live head; or what to answer, after burying what is past due.
 local function findLive(id, now)
   local head, gone, isDue = find(id, now)
-  if isDue then gone = bury(id, 'expired', gone[3], gone[4], gone[5], now) end
+  if isDue then bury(id, gone, now) end
   return head, gone
 end
 `;

@@ -63,8 +63,9 @@ export function toAnswer(reply: unknown, id: string): Answer {
     case "replayed":
       return { outcome, record: toRequest(rest[0]) };
     case "touched":
-    case "removed":
       return { outcome, head: toHead(rest[0], id) };
+    case "removed":
+      return { outcome, version: number(rest[0]) };
     default:
       throw damaged();
   }
@@ -180,7 +181,8 @@ type HeadField = typeof HEAD_FIELDS[number];
 const HEAD_INDEX = Object.fromEntries(HEAD_FIELDS.map((name, i) => [name, i])) as Record<HeadField, number>;
 
 /** @throws {BackendError} if the record is damaged. */
-export function toTombstone([status, goneAt, ttlDays, kind, seq]: readonly unknown[], id: string): Tombstone {
+export function toTombstone(values: readonly unknown[], id: string): Tombstone {
+  const [status, goneAt, ttlDays, kind, seq, createdSeq, writeId] = values;
   if (status !== "deleted" && status !== "expired") throw damaged();
   return {
     id,
@@ -189,6 +191,8 @@ export function toTombstone([status, goneAt, ttlDays, kind, seq]: readonly unkno
     goneAt: number(goneAt),
     ttlDays: ttlDays === "-" ? undefined : number(ttlDays),
     seq: number(seq),
+    createdSeq: number(createdSeq),
+    writeId: writeId === "-" ? "" : text(writeId),
   };
 }
 

@@ -59,14 +59,14 @@ for i, id in ipairs(ARGV) do
   HEAD, JOURNAL, FRAMES, STATES, TURNS = unpack(KEYS, 5 * i + 1, 5 * i + 5)
   local head, gone, isDue = find(id, now)
   if isDue then
-    bury(id, 'expired', gone[3], gone[4], gone[5], now)
+    bury(id, gone, now)
     swept = swept + 1
   elseif not head and tonumber(call('ZSCORE', GRAVES, id) or 'inf') <= now then
     call('ZREM', GRAVES, id)
     call('ZREM', DOCUMENTS, id)
     call('HDEL', MARKS, id)
     local forgotten = call('HGET', USER, 'forgotten') or 0
-    call('HSET', USER, 'forgotten', int(math.max(gone[6] or 0, forgotten)))
+    call('HSET', USER, 'forgotten', int(math.max(gone[NUMBER] or 0, forgotten)))
     swept = swept + 1
   elseif not head then
     call('ZREM', EXPIRY, id) -- what was torn by an eviction stays so, and is in nobody's way
@@ -78,7 +78,7 @@ return {int(swept)}
 
 /**
  * Removes some of a user's belongings, and the rest with the last of them. `KEYS[6]`: the index of requests; five where a
- * document is staged; then six for each document (the sixth is where it stays after a deletion), then one for each request.
+ * document is staged; then five for each document, then one for each request.
  * `ARGV`: how many documents, their ids, the requests' ids. Answers how many were alive, and how many belongings are left.
  */
 export const PURGE = writing(`
@@ -87,14 +87,14 @@ local live = 0
 local documents = tonumber(ARGV[1])
 for i = 1, documents do
   local id = ARGV[i + 1]
-  local keys = {unpack(KEYS, 6 * i + 6, 6 * i + 11)}
+  local keys = {unpack(KEYS, 5 * i + 7, 5 * i + 11)}
   local mark = call('HGET', KEYS[4], id)
   call('UNLINK', unpack(keys))
   if not mark or string.sub(mark, 1, 5) == 'live ' then live = live + 1 end
   for index = 2, 5 do call(index == 4 and 'HDEL' or 'ZREM', KEYS[index], id) end
 end
 for i = documents + 2, #ARGV do
-  call('UNLINK', KEYS[11 + 5 * documents + i - 1])
+  call('UNLINK', KEYS[10 + 4 * documents + i])
   call('ZREM', KEYS[6], ARGV[i])
 end
 if live > 0 then call('HINCRBY', KEYS[1], 'live', -live) end

@@ -95,7 +95,7 @@ export class Users {
       const [ids, requests] = list(await this.#caller.run(BELONGINGS, keys, [String(CHUNK)])).map((ids) =>
         list(ids).map(text)
       );
-      const documents = ids.flatMap((id) => [...this.#keys.document({ user, id }), this.#keys.removed({ user, id })]);
+      const documents = ids.flatMap((id) => this.#keys.document({ user, id }));
       const records = requests.map((id) => this.#keys.request(user, id));
       const args = [String(ids.length), ...ids, ...requests];
       const [live, left] = list(await this.#caller.run(PURGE, [...keys, ...documents, ...records], args));

@@ -167,7 +167,7 @@ function adopting(
     const seq = createdSeq + entries.length - 1;
     const { offset } = entries[entries.length - 1];
     const adopted = { ...head, id: key.id, bytes: folded.bytes, offset, base, seq, createdSeq };
-    const doc = insertHead(connection, key.user, adopted);
+    const doc = insertHead(connection, key.user, adopted, "");
     for (const [i, { body, ...stamp }] of entries.entries()) {
       insertEntry(connection, doc, { ...stamp, seq: createdSeq + i }, body);
     }
@@ -176,18 +176,21 @@ function adopting(
 }
 
 function insertTombstone(connection: Connection, key: DocumentKey, tombstone: PortableTombstone, now: number): void {
+  const seq = takeSeq(connection, key.user, 1, 0);
   connection.run(
     "INSERT INTO mcpstate_document (user, id, status, kind, version, write_id, created_at, updated_at, writer, turn, first_turn, " +
-      "ttl_days, due_at, bytes, oldest, journal_offset, base_version, base_bytes, base_offset, seq, created_seq) " +
-      "VALUES (?, ?, ?, ?, 0, '', ?, ?, '', 0, 0, ?, ?, 0, 0, 0, 0, 0, 0, ?, 0)",
+      "ttl_days, due_at, bytes, oldest, journal_offset, base_version, base_bytes, base_offset, seq, created_seq, first_write_id) " +
+      "VALUES (?, ?, ?, ?, 0, ?, ?, ?, '', 0, 0, ?, ?, 0, 0, 0, 0, 0, 0, ?, ?, '')",
     key.user,
     key.id,
     tombstone.status,
     tombstone.kind,
+    crypto.randomUUID(),
     tombstone.goneAt,
     tombstone.goneAt,
     tombstone.ttlDays ?? null,
     now + TOMBSTONE_MS,
-    takeSeq(connection, key.user, 1, 0),
+    seq,
+    seq,
   );
 }

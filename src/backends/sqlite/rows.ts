@@ -13,6 +13,10 @@ import type { SqliteRow } from "./driver.ts";
 export interface DocumentRow {
   readonly doc: number;
   readonly record: Head | Tombstone;
+  /** The newest version, also of what ended. */
+  readonly version: number;
+  /** The write id of version 1, also of what ended; empty if nobody will send that again. */
+  readonly firstWriteId: string;
 }
 
 /** @throws {BackendError} if the row is damaged. */
@@ -21,18 +25,22 @@ export function toDocument(row: SqliteRow): DocumentRow {
   const id = text(row, "id");
   const kind = text(row, "kind");
   const ttlDays = optionalNumber(row, "ttl_days");
-  const seq = number(row, "seq");
+  const [seq, createdSeq] = [number(row, "seq"), number(row, "created_seq")];
+  const [version, writeId] = [number(row, "version"), text(row, "write_id")];
+  const firstWriteId = text(row, "first_write_id");
   if (row.status !== "live") {
     if (row.status !== "deleted" && row.status !== "expired") throw new DamagedRow("status");
-    return { doc, record: { id, kind, status: row.status, goneAt: number(row, "updated_at"), ttlDays, seq } };
+    const goneAt = number(row, "updated_at");
+    const record: Tombstone = { id, kind, status: row.status, goneAt, ttlDays, seq, createdSeq, writeId };
+    return { doc, record, version, firstWriteId };
   }
   const title = row.title === null ? undefined : text(row, "title");
   const record: Head = {
     id,
     kind,
     title,
-    version: number(row, "version"),
-    writeId: text(row, "write_id"),
+    version,
+    writeId,
     createdAt: number(row, "created_at"),
     updatedAt: number(row, "updated_at"),
     writer: text(row, "writer"),
@@ -49,9 +57,9 @@ export function toDocument(row: SqliteRow): DocumentRow {
       offset: number(row, "base_offset"),
     },
     seq,
-    createdSeq: number(row, "created_seq"),
+    createdSeq,
   };
-  return { doc, record };
+  return { doc, record, version, firstWriteId };
 }
 
 /** The columns that {@link toStamp} reads. */

@@ -46,7 +46,8 @@ CREATE TABLE mcpstate_document (
   base_bytes INTEGER NOT NULL,
   base_offset INTEGER NOT NULL,
   seq INTEGER NOT NULL,
-  created_seq INTEGER NOT NULL
+  created_seq INTEGER NOT NULL,
+  first_write_id TEXT NOT NULL
 );
 CREATE UNIQUE INDEX mcpstate_document_by_id ON mcpstate_document (user, id);
 CREATE INDEX mcpstate_document_by_seq ON mcpstate_document (user, seq);

@@ -11,13 +11,13 @@ import type {
   Appended,
   Creation,
   DocumentKey,
-  EntryDraft,
   Exists,
   Expected,
   Gone,
   Held,
   Lost,
   QuotaReached,
+  Removal,
   Removed,
   Replayed,
   RequestDraft,
@@ -28,7 +28,7 @@ import { advancedHead, firstHead, touchedHead } from "../heads.ts";
 import { isPastDue, isTombstone, LEFTOVERS, toExpired } from "../records.ts";
 import type { Connection } from "./driver.ts";
 import { findDocument, findStamp, leadTo, type LiveRow } from "./read.ts";
-import { number } from "./rows.ts";
+import { type DocumentRow, number } from "./rows.ts";
 import { sweepUser, tidy } from "./users.ts";
 import {
   bury,
@@ -49,38 +49,33 @@ export function createStep(
   key: DocumentKey,
   creation: Creation,
   now: number,
-): Appended | Exists | QuotaReached | Replayed {
+): Appended | Exists | Gone | QuotaReached | Replayed {
   const { entry, request, quota } = creation;
+  const there = findLive(connection, key, now);
+  const live = "outcome" in there ? undefined : there;
+  const first = live && findStamp(connection, live.doc, 1);
+  // Before the request ids, as an append: a record would tell less.
+  if (live !== undefined && first?.writeId === entry.writeId) {
+    return { outcome: "appended", head: live.head, stamps: [first] };
+  }
   const replayed = replay(connection, key.user, [request]);
   if (replayed !== undefined) return replayed;
-  const there = findDocument(connection, key);
-  let tombstone = there?.record;
-  if (there !== undefined && !isTombstone(there.record)) {
-    if (!isPastDue(there.record, now)) return createdBefore(connection, { doc: there.doc, head: there.record }, entry);
-    tombstone = bury(connection, key.user, there.doc, toExpired(there.record), now);
-  }
+  if (live !== undefined) return { outcome: "exists", found: leadTo(connection, live, { as: "head" }, undefined) };
+  const ended = "row" in there ? there : undefined;
+  if (ended?.row.firstWriteId === entry.writeId) return { outcome: "gone", tombstone: ended.tombstone };
   tidy(connection, key.user, now);
   let held = liveCount(connection, key.user);
   while (held >= quota && sweepUser(connection, key.user, now, LEFTOVERS) > 0) held = liveCount(connection, key.user);
   if (held >= quota) return { outcome: "quota", held };
-  if (there !== undefined && tombstone !== undefined) {
-    forgetTombstone(connection, key.user, there.doc, tombstone.seq);
-  }
+  if (ended !== undefined) forgetTombstone(connection, key.user, ended.row.doc, ended.tombstone.seq);
   const seq = takeSeq(connection, key.user, 1, 1);
   const { writeId, writer, body, offset, turn = 0 } = entry;
   const stamp: Stamp = { version: 1, writeId, at: now, turn, writer, seq, offset };
   const head = firstHead(key.id, creation, stamp);
-  const doc = insertHead(connection, key.user, head);
+  const doc = insertHead(connection, key.user, head, writeId);
   insertEntry(connection, doc, stamp, body);
   if (request !== undefined) insertRequest(connection, key, request, head, now);
   return { outcome: "appended", head, stamps: [stamp] };
-}
-
-/** The answer where the id is taken: by this very write, or by another. */
-function createdBefore(connection: Connection, row: LiveRow, { writeId }: EntryDraft): Appended | Exists {
-  const stamp = findStamp(connection, row.doc, 1);
-  if (stamp?.writeId === writeId) return { outcome: "appended", head: row.head, stamps: [stamp] };
-  return { outcome: "exists", found: leadTo(connection, row, { as: "head" }, undefined) };
 }
 
 /** Step of {@link Backend.append}. */
@@ -100,7 +95,7 @@ export function appendStep(
   if (sentTwice !== undefined) return sentTwice;
   const replayed = replay(connection, key.user, steps.map(({ request }) => request));
   if (replayed !== undefined) return replayed;
-  if ("outcome" in row) return row;
+  if ("outcome" in row) return toGone(row);
   if (!isExpected) return { outcome: "lost", found: leadTo(connection, row, { as: "head" }, expected) };
   const entries = steps.filter(({ entry }) => entry !== undefined).length;
   let seq = entries === 0 ? row.head.seq : takeSeq(connection, key.user, entries, 0);
@@ -149,7 +144,7 @@ export function touchStep(
   now: number,
 ): Touched | Absent | Gone {
   const row = findLive(connection, key, now);
-  if ("outcome" in row) return row;
+  if ("outcome" in row) return toGone(row);
   const head = touchedHead(row.head, touch, now);
   updateHead(connection, row.doc, head);
   return { outcome: "touched", head };
@@ -159,22 +154,23 @@ export function touchStep(
 export function removeStep(
   connection: Connection,
   key: DocumentKey,
-  expected: number | undefined,
-  request: RequestDraft | undefined,
+  { writeId, expected, request }: Removal,
   now: number,
 ): Removed | Lost | Absent | Gone | Replayed {
+  const row = findLive(connection, key, now);
+  if ("row" in row && row.tombstone.writeId === writeId) return { outcome: "removed", version: row.row.version };
   const replayed = replay(connection, key.user, [request]);
   if (replayed !== undefined) return replayed;
-  const row = findLive(connection, key, now);
-  if ("outcome" in row) return row;
+  if ("outcome" in row) return toGone(row);
   if (expected !== undefined && row.head.version !== expected) {
     return { outcome: "lost", found: leadTo(connection, row, { as: "head" }, undefined) };
   }
-  const { id, kind, ttlDays, seq } = row.head;
-  bury(connection, key.user, row.doc, { id, kind, status: "deleted", goneAt: now, ttlDays, seq }, now);
+  const { id, kind, ttlDays, seq, createdSeq, version } = row.head;
+  const end = { id, kind, status: "deleted", goneAt: now, ttlDays, seq, createdSeq, writeId } as const;
+  bury(connection, key.user, row.doc, end, now);
   if (request !== undefined) insertRequest(connection, key, request, row.head, now);
   tidy(connection, key.user, now);
-  return { outcome: "removed", head: row.head };
+  return { outcome: "removed", version };
 }
 
 /** Step of {@link Backend.trim}. */
@@ -193,13 +189,22 @@ export function trimStep(connection: Connection, key: DocumentKey, oldest: Held,
   reclaim(connection, row.doc, oldest.version);
 }
 
+/** What is left of a document, and its row. */
+interface Ended extends Gone {
+  readonly row: DocumentRow;
+}
+
 /** The live document; or what to answer if it is none, after burying one that is past due. */
-function findLive(connection: Connection, key: DocumentKey, now: number): LiveRow | Absent | Gone {
+function findLive(connection: Connection, key: DocumentKey, now: number): LiveRow | Absent | Ended {
   const row = findDocument(connection, key);
   if (row === undefined) return { outcome: "absent" };
-  if (isTombstone(row.record)) return { outcome: "gone", tombstone: row.record };
+  if (isTombstone(row.record)) return { outcome: "gone", tombstone: row.record, row };
   if (!isPastDue(row.record, now)) return { doc: row.doc, head: row.record };
-  return { outcome: "gone", tombstone: bury(connection, key.user, row.doc, toExpired(row.record), now) };
+  return { outcome: "gone", tombstone: bury(connection, key.user, row.doc, toExpired(row.record), now), row };
+}
+
+function toGone(answer: Absent | Ended): Absent | Gone {
+  return answer.outcome === "absent" ? answer : { outcome: "gone", tombstone: answer.tombstone };
 }
 
 function replay(

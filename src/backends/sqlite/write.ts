@@ -80,12 +80,12 @@ export function updateHead(connection: Connection, doc: number, head: Head): voi
   );
 }
 
-/** Puts the row of a new document in, and answers its key. */
-export function insertHead(connection: Connection, user: string, head: Head): number {
+/** Puts the row of a new document in, and answers its key. `firstWriteId` is that of version 1, or empty if nobody will send it again. */
+export function insertHead(connection: Connection, user: string, head: Head, firstWriteId: string): number {
   const row = connection.get(
     "INSERT INTO mcpstate_document (user, id, status, kind, title, version, write_id, created_at, updated_at, writer, turn, first_turn, " +
-      "ttl_days, expires_at, due_at, bytes, oldest, journal_offset, base_version, base_bytes, base_offset, seq, created_seq) " +
-      "VALUES (?, ?, 'live', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING doc",
+      "ttl_days, expires_at, due_at, bytes, oldest, journal_offset, base_version, base_bytes, base_offset, seq, created_seq, first_write_id) " +
+      "VALUES (?, ?, 'live', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING doc",
     user,
     head.id,
     head.kind,
@@ -108,6 +108,7 @@ export function insertHead(connection: Connection, user: string, head: Head): nu
     head.base.offset,
     head.seq,
     head.createdSeq,
+    firstWriteId,
   );
   return number(row ?? {}, "doc");
 }
@@ -138,19 +139,21 @@ export function reclaim(connection: Connection, doc: number, oldest: number): vo
   }
 }
 
-/** Removes a document's journal and leaves its tombstone, which takes the user's next sequence number. */
+/** Removes a document's journal and leaves its tombstone, which takes the user's next sequence number. Version and first write id stay in the row. */
 export function bury(connection: Connection, user: string, doc: number, tombstone: Tombstone, now: number): Tombstone {
   removeJournal(connection, doc);
   const seq = takeSeq(connection, user, 1, -1);
+  const writeId = tombstone.writeId || crypto.randomUUID();
   connection.run(
-    "UPDATE mcpstate_document SET status = ?, title = NULL, write_id = '', writer = '', updated_at = ?, expires_at = NULL, due_at = ?, bytes = 0, seq = ? WHERE doc = ?",
+    "UPDATE mcpstate_document SET status = ?, title = NULL, write_id = ?, writer = '', updated_at = ?, expires_at = NULL, due_at = ?, bytes = 0, seq = ? WHERE doc = ?",
     tombstone.status,
+    writeId,
     tombstone.goneAt,
     now + TOMBSTONE_MS,
     seq,
     doc,
   );
-  return { ...tombstone, seq };
+  return { ...tombstone, seq, writeId };
 }
 
 /** Removes everything of a document but its row. */
