@@ -8,7 +8,7 @@ import type { Backend, DocumentKey, Head, ListPage } from "../backends/backend.t
 import { isTombstone, type Tombstone } from "../backends/records.ts";
 import { toIso } from "./snapshots.ts";
 import type { ChangeEvent, EndEvent, GapEvent } from "./watch.ts";
-import type { Cursor } from "./watch_cursor.ts";
+import type { Cursor, Mark } from "./watch_cursor.ts";
 
 type Untold<Event> = Omit<Event, "cursor">;
 
@@ -37,8 +37,8 @@ export async function readEvents(backend: Backend, user: string, cursor: Cursor)
   const first = await readHeads(backend, user, cursor.seq);
   // What takes a larger number while this goes on is left for the next time: this way nothing slips through between.
   let until = first.seq;
-  if (await isRewound(backend, user, cursor, until)) return restart("rewound", until);
   if (cursor.seq < first.forgotten) return restart("pruned", until);
+  if (await isRewound(backend, user, cursor, first)) return restart("rewound", until);
   if (cursor.seq === until) return { events: [], next: cursor, isComplete: true };
   const documents = await readAll(backend, user, first);
   if (!await areBuried(backend, user, cursor.seq, documents)) return { events: [], next: cursor, isComplete: false };
@@ -71,8 +71,8 @@ async function readAll(backend: Backend, user: string, first: ListPage): Promise
 }
 
 /**
- * Whether every expired document has the number of its end. One that is past due and not buried yet is listed as ended
- * under that of its last write; once what is due has been swept, it is listed under another one, or was not due.
+ * Whether every expired document has the number and the write id of its end. One that is past due and not buried yet is
+ * listed as ended under the number of its last write; once what is due has been swept it is listed otherwise, or was not due.
  */
 async function areBuried(
   backend: Backend,
@@ -86,7 +86,7 @@ async function areBuried(
   const now = new Map(
     (await readAll(backend, user, await readHeads(backend, user, since))).map((each) => [each.id, each]),
   );
-  return expired.every(({ id, seq }) => now.get(id)?.seq === seq);
+  return expired.every(({ id, writeId }) => writeId !== "" && now.get(id)?.writeId === writeId);
 }
 
 /** By the list, not by what was told: of what was lost while it was being read, nothing is told. */
@@ -96,17 +96,40 @@ function newestMark(documents: readonly (Head | Tombstone)[], until: number): Cu
 }
 
 /** Whether what was told last is no longer so, or numbers have gone back. */
-async function isRewound(backend: Backend, user: string, { seq, last }: Cursor, now: number): Promise<boolean> {
-  if (now < seq) return true;
+async function isRewound(backend: Backend, user: string, { seq, last }: Cursor, now: ListPage): Promise<boolean> {
+  if (now.seq < seq) return true;
   if (last === undefined) return false;
   const answer = await backend.entries({ user, id: last.id }, last.version, 1);
-  // Of what was told there is a tombstone at least, for as long as tombstones are kept.
-  if (answer.outcome !== "found") return answer.outcome === "absent" && last.version > 0;
-  if (answer.head.createdSeq > seq) return false; // another document, in the place of that one
+  switch (answer.outcome) {
+    case "absent": // there is a tombstone at least, for as long as tombstones are kept
+      return last.version > 0 || now.forgotten < seq;
+    case "gone":
+      return isEndRewound(answer.tombstone, seq, last);
+    case "found":
+      return await isChangeRewound(backend, { user, id: last.id }, answer.head, seq, last);
+  }
+}
+
+/** Of a document that has ended. */
+function isEndRewound({ createdSeq, seq: endedAt, writeId }: Tombstone, seq: number, last: Mark): boolean {
+  if (createdSeq > seq) return false; // another document, in the place of that one
+  // What was told last was this very end, or a change before it.
+  return last.version === 0 ? writeId !== last.writeId : endedAt <= seq;
+}
+
+/** Of a document that is there. */
+async function isChangeRewound(
+  backend: Backend,
+  key: DocumentKey,
+  head: Head,
+  seq: number,
+  last: Mark,
+): Promise<boolean> {
+  if (head.createdSeq > seq) return false; // another document, in the place of that one
   if (last.version === 0) return true;
-  if (answer.head.version < last.version) return true;
-  if (last.version < answer.head.oldest) return false;
-  const stamp = await backend.locate({ user, id: last.id }, { version: last.version });
+  if (head.version < last.version) return true;
+  if (last.version < head.oldest) return false;
+  const stamp = await backend.locate(key, { version: last.version });
   return stamp !== undefined && stamp.writeId !== last.writeId;
 }
 
@@ -114,12 +137,11 @@ function restart(reason: GapEvent["reason"], seq: number): EventPage {
   return { events: [{ event: { type: "gap", reason }, place: { seq } }], next: { seq }, isComplete: false };
 }
 
-/** By what to tell later that the store has lost what is newest now. */
-export function markOf(newest: Head | Tombstone): NonNullable<Cursor["last"]> {
-  const { id } = newest;
-  return isTombstone(newest)
-    ? { id, version: 0, writeId: "" }
-    : { id, version: newest.version, writeId: newest.writeId };
+/** By what to tell later that the store has lost what is newest now. What is past due and not buried yet is no such mark. */
+export function markOf(newest: Head | Tombstone): Mark | undefined {
+  const { id, writeId } = newest;
+  if (writeId === "") return undefined;
+  return { id, version: isTombstone(newest) ? 0 : newest.version, writeId };
 }
 
 function toEnd(tombstone: Tombstone): Placed {

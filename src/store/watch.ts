@@ -99,13 +99,12 @@ interface Start {
 }
 
 async function placeNow(backend: Backend, user: string): Promise<Cursor> {
-  const { seq, documents } = await backend.list(user, {
-    direction: "down",
-    from: Number.MAX_SAFE_INTEGER,
-    limit: 1,
-    tombstones: true,
-  });
-  const [newest] = documents;
+  const range = { direction: "down", from: Number.MAX_SAFE_INTEGER, limit: 1, tombstones: true } as const;
+  let { seq, documents: [newest] } = await backend.list(user, range);
+  if (newest?.writeId === "") { // past due, and its end has no number yet
+    await backend.sweep(user, 64);
+    ({ seq, documents: [newest] } = await backend.list(user, range));
+  }
   return newest === undefined ? { seq } : { seq, last: markOf(newest) };
 }
 

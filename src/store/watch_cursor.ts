@@ -7,11 +7,18 @@
 import { createHash } from "node:crypto";
 import { InvalidInput } from "../document/errors.ts";
 
+/** A change, or with version 0 an end. */
+export interface Mark {
+  readonly id: string;
+  readonly version: number;
+  readonly writeId: string;
+}
+
 /** A place in the order of a user's events. */
 export interface Cursor {
   readonly seq: number;
-  /** The newest change, or with version 0 the newest end: if it is there no more, the store has been rewound. */
-  readonly last?: { readonly id: string; readonly version: number; readonly writeId: string };
+  /** What is newest there: if it is there no more, the store has been rewound. */
+  readonly last?: Mark;
 }
 
 /** The cursor as an opaque text. */

@@ -333,6 +333,7 @@ function checkWatch(
     if (type === "gap") {
       if (!mayHaveGaps) report("watch", `${name} (${reason}), and nothing was lost`);
       told.clear();
+      ended.clear(); // an end may be among what was lost
       continue;
     }
     if (ended.has(handle)) report("watch", `${name} came after its end`);

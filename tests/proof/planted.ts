@@ -144,8 +144,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "a rewound store that no listener notices",
     file: "store/events.ts",
-    right: "if (await isRewound(backend, user, cursor, until))",
-    wrong: "if (await isRewound(backend, user, { seq: 0 }, until))",
+    right: "if (await isRewound(backend, user, cursor, first))",
+    wrong: "if (await isRewound(backend, user, { seq: 0 }, first))",
     subject: "memory",
     failover: true,
     isQuick: true,

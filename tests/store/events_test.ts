@@ -97,6 +97,50 @@ Deno.test("watch: a listener whose last event was a deletion that is lost is tol
   await store.close();
 });
 
+Deno.test("watch: a listener whose last event was an end that is lost, and that came about anew, is told of that", async () => {
+  let now = Date.UTC(2026, 6, 1);
+  for (const end of ["deleted", "expired"]) {
+    const server = new MemoryServer(() => now);
+    const store = new HandleStore(server.connect());
+    const other = await store.mint("cart", { visits: 0 }, alice);
+    const handle = await store.mint("trip", { visits: 0 }, { ...alice, ttlDays: 1 });
+    const before = server.copy();
+    const next = await listen(store);
+    if (end === "expired") {
+      now += DAY;
+      await store.sweep("alice");
+    } else await store.revoke(handle, alice);
+    assertEquals(await next(), end);
+    const replica = new MemoryServer(server.now);
+    replica.restore(before);
+    const survivor = new HandleStore(replica.connect());
+    await survivor.patch(other, [increment("visits", 1)], alice);
+    if (end === "expired") await survivor.sweep("alice");
+    else await survivor.revoke(handle, alice);
+    server.restore(replica.copy());
+    assertEquals(await next(), "gap rewound");
+    await store.close();
+  }
+});
+
+Deno.test("watch: a listener whose last event was a change is told that it is lost, also where the document ended since", async () => {
+  const server = new MemoryServer();
+  const store = new HandleStore(server.connect());
+  const [handle, other] = [await store.mint("trip", { visits: 0 }, alice), await store.mint("cart", {}, alice)];
+  const before = server.copy();
+  const next = await listen(store);
+  await store.patch(handle, [increment("visits", 1)], alice);
+  assertEquals(await next(), "change");
+  const replica = new MemoryServer(server.now);
+  replica.restore(before);
+  const survivor = new HandleStore(replica.connect());
+  await survivor.revoke(handle, alice);
+  await survivor.revoke(other, alice);
+  server.restore(replica.copy());
+  assertEquals(await next(), "gap rewound");
+  await store.close();
+});
+
 /** What a server holds that was put back, and has been written to since as often as before. */
 async function rewritten(server: MemoryServer, before: Contents, handle: string): Promise<Contents> {
   const other = new MemoryServer(server.now);
