@@ -7,11 +7,11 @@
 import { isPastDue, LEFTOVERS, REQUEST_MS, toExpired } from "../records.ts";
 import { abandon } from "./bodies.ts";
 import type { Connection } from "./connection.ts";
-import { type KvEntry, MOST_CHECKS, MOST_LISTED } from "./database.ts";
+import { type KvEntry, type KvKey, MOST_CHECKS, MOST_LISTED } from "./database.ts";
 import { cleanUp } from "./leftovers.ts";
 import { Counter, type Effort, PASSING, runStep, type Step, THOROUGH } from "./step.ts";
-import { chunksOf, readDocument, toIntent, toUser } from "./values.ts";
-import { walk } from "./walk.ts";
+import { chunksOf, isLeftover, readDocument, readIntent, readUser } from "./values.ts";
+import { keyAfter, walk } from "./walk.ts";
 import { bury, forget } from "./write.ts";
 
 /** How many documents one step sweeps: it checks each of them and the user's record. */
@@ -47,21 +47,29 @@ export async function sweepAll(connection: Connection, limit: number): Promise<n
     await sweepLeftovers(connection, undefined, limit);
   for await (const { value } of walk(connection, connection.keys.users(), MOST_LISTED)) {
     if (swept >= limit) return swept;
-    const { name } = toUser(value);
+    const name = readUser(value)?.name;
+    if (name === undefined) continue; // damaged: the others are swept all the same
     swept += await sweepDue(connection, name, limit - swept, THOROUGH);
     swept += await sweepRequests(connection, name, limit, THOROUGH);
   }
   return swept;
 }
 
-/** Turns past due documents into tombstones and forgets old tombstones. */
+/** Turns past due documents into tombstones and forgets old tombstones. Goes past what is damaged. */
 async function sweepDue(connection: Connection, user: string, limit: number, effort: Effort): Promise<number> {
   const prefix = connection.keys.dues(user);
-  const due = await connection.list({ prefix, end: [...prefix, connection.now() + 1] }, limit);
+  const end = [...prefix, connection.now() + 1];
   let swept = 0;
-  for (let i = 0; i < due.length; i += SWEPT_AT_ONCE) {
-    const part = due.slice(i, i + SWEPT_AT_ONCE);
-    swept += await runStep(connection, user, (step) => sweepDocuments(connection, step, user, part), effort);
+  let start: KvKey | undefined;
+  while (swept < limit) {
+    const due = await connection.list(start === undefined ? { prefix, end } : { start, end }, limit - swept);
+    const wanted = limit - swept;
+    for (let i = 0; i < due.length; i += SWEPT_AT_ONCE) {
+      const part = due.slice(i, i + SWEPT_AT_ONCE);
+      swept += await runStep(connection, user, (step) => sweepDocuments(connection, step, user, part), effort);
+    }
+    if (due.length < wanted) break;
+    start = keyAfter(due[due.length - 1].key);
   }
   return swept;
 }
@@ -143,8 +151,10 @@ export async function sweepOrphans(
   limit: number,
 ): Promise<number> {
   let swept = 0;
-  for (const intent of await connection.list({ prefix: connection.keys.intents(user) }, limit)) {
-    if (connection.now() - toIntent(intent.value).at < age) continue;
+  for await (const intent of walk(connection, connection.keys.intents(user), Math.min(limit, MOST_LISTED))) {
+    if (swept >= limit) break;
+    const at = readIntent(intent.value)?.at ?? Infinity;
+    if (connection.now() - at < age) continue;
     const leftover = await abandon(connection, intent);
     if (leftover !== undefined && await cleanUp(connection, leftover)) swept++;
   }
@@ -159,8 +169,9 @@ export async function sweepLeftovers(
   { pages }: Effort = THOROUGH,
 ): Promise<number> {
   let swept = 0;
-  for (const leftover of await connection.list({ prefix: connection.keys.leftovers(user) }, limit)) {
-    if (await cleanUp(connection, leftover, pages)) swept++;
+  for await (const leftover of walk(connection, connection.keys.leftovers(user), Math.min(limit, MOST_LISTED))) {
+    if (swept >= limit) break;
+    if (isLeftover(leftover.value) && await cleanUp(connection, leftover, pages)) swept++;
   }
   return swept;
 }

@@ -84,8 +84,12 @@ export function toDocument(value: unknown): Live | Buried {
 
 /** The same; `undefined` if the record is damaged, for readers that one record must not stop. */
 export function readDocument(value: unknown): Live | Buried | undefined {
+  return unlessDamaged(() => toDocument(value));
+}
+
+function unlessDamaged<T>(read: () => T): T | undefined {
   try {
-    return toDocument(value);
+    return read();
   } catch (error) {
     if (error instanceof BackendError) return undefined;
     throw error;
@@ -146,12 +150,7 @@ export function toUser(value: unknown): UserRecord {
 
 /** The same; `undefined` if the record is damaged or missing. */
 export function readUser(value: unknown): UserRecord | undefined {
-  try {
-    return toUser(value);
-  } catch (error) {
-    if (error instanceof BackendError) return undefined;
-    throw error;
-  }
+  return unlessDamaged(() => toUser(value));
 }
 
 /** @throws {BackendError} if the record is damaged. */
@@ -204,6 +203,16 @@ export function toIntent(value: unknown): Intent {
   return fields.journal === undefined
     ? { count: number(fields, "count"), at }
     : { journal: text(fields, "journal"), at };
+}
+
+/** The same; `undefined` if the record is damaged. */
+export function readIntent(value: unknown): Intent | undefined {
+  return unlessDamaged(() => toIntent(value));
+}
+
+/** Whether it can be read as a leftover. */
+export function isLeftover(value: unknown): boolean {
+  return unlessDamaged(() => toLeftover(value)) !== undefined;
 }
 
 /** @throws {BackendError} if the record is damaged. */

@@ -21,8 +21,13 @@ export async function* walk(
     const page = await connection.list(selector, size, { batchSize: size });
     yield* page;
     if (page.length < size) return;
-    start = [...page[page.length - 1].key, new Uint8Array()]; // the key right after
+    start = keyAfter(page[page.length - 1].key);
   }
+}
+
+/** The key right after one. */
+export function keyAfter(key: KvKey): KvKey {
+  return [...key, new Uint8Array()];
 }
 
 /** Every user that has documents or tombstones. One whose name is too long for a key and was lost with its record is left out. */

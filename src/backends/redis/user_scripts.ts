@@ -57,19 +57,24 @@ local now = clock()
 local swept = 0
 for i, id in ipairs(ARGV) do
   HEAD, JOURNAL, FRAMES, STATES, TURNS = unpack(KEYS, 5 * i + 1, 5 * i + 5)
-  local head, gone, isDue = find(id, now)
+  local isReadable, head, gone, isDue = pcall(find, id, now)
+  if not isReadable then head, gone, isDue = nil, {'damaged'}, false end
   if isDue then
     bury(id, gone, now)
     swept = swept + 1
-  elseif not head and tonumber(call('ZSCORE', GRAVES, id) or 'inf') <= now then
+  elseif head then
+    -- Renewed meanwhile, or in an index that is not true to it.
+    call('ZREM', GRAVES, id)
+    if head.expiresAt then call('ZADD', EXPIRY, head.expiresAt, id) else call('ZREM', EXPIRY, id) end
+  elseif tonumber(call('ZSCORE', GRAVES, id) or 'inf') <= now then
     call('ZREM', GRAVES, id)
     call('ZREM', DOCUMENTS, id)
     call('HDEL', MARKS, id)
     local forgotten = call('HGET', USER, 'forgotten') or 0
     call('HSET', USER, 'forgotten', int(math.max(gone[NUMBER] or 0, forgotten)))
     swept = swept + 1
-  elseif not head then
-    call('ZREM', EXPIRY, id) -- what was torn by an eviction stays so, and is in nobody's way
+  else
+    call('ZREM', EXPIRY, id) -- what is damaged, or torn by an eviction, stays so, and is in nobody's way
   end
 end
 return {int(swept)}

@@ -57,8 +57,12 @@ export class Users {
   /** Buries past due documents and forgets old tombstones of a user. Answers how many. Redis forgets requests by itself. */
   async sweep(user: string, limit: number): Promise<number> {
     const keys = this.#keys.user(user);
-    const ids = list(await this.#caller.run(LEFTOVERS, keys, [String(Math.min(limit, CHUNK))])).map(text);
-    return ids.length === 0 ? 0 : await this.bury(user, ids);
+    for (;;) {
+      const ids = list(await this.#caller.run(LEFTOVERS, keys, [String(Math.min(limit, CHUNK))])).map(text);
+      const swept = ids.length === 0 ? 0 : await this.bury(user, ids);
+      // Each of them has left the index, also what is damaged: it must not hide what comes after it.
+      if (swept > 0 || ids.length === 0) return swept;
+    }
   }
 
   /** The same, of some documents. */

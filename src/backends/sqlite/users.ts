@@ -57,8 +57,9 @@ export function sweepUser(connection: Connection, user: string, now: number, lim
     : connection.all("SELECT * FROM mcpstate_document WHERE user = ? AND id = ? AND due_at <= ?", user, only, now);
   let swept = 0;
   for (const row of rows) {
+    if (swept >= limit) break;
     const record = readable(row);
-    if (record === undefined) continue;
+    if (record === undefined) continue; // and so is in nobody's way
     if (isTombstone(record)) forgetTombstone(connection, user, number(row, "doc"), record.seq);
     else bury(connection, user, number(row, "doc"), toExpired(record), now);
     swept++;

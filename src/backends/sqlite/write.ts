@@ -14,7 +14,7 @@ import {
   type Tombstone,
   TOMBSTONE_MS,
 } from "../records.ts";
-import type { Connection } from "./driver.ts";
+import type { Connection, SqliteRow } from "./driver.ts";
 import { number, toRequest } from "./rows.ts";
 
 /** Takes the user's next sequence numbers, and counts its live documents. Answers the first of them. */
@@ -163,14 +163,22 @@ export function removeJournal(connection: Connection, doc: number): void {
   }
 }
 
-/** The rows of a user's documents that are past due: live ones to bury, tombstones to forget. */
-export function findLeftovers(connection: Connection, user: string, now: number, limit: number) {
-  return connection.all(
-    "SELECT * FROM mcpstate_document WHERE user = ? AND due_at <= ? ORDER BY due_at LIMIT ?",
-    user,
-    now,
-    limit,
-  );
+/** The rows of a user's documents that are past due, so many at a time: live ones to bury, tombstones to forget. */
+export function* findLeftovers(connection: Connection, user: string, now: number, size: number): Generator<SqliteRow> {
+  let [dueAt, doc] = [Number.MIN_SAFE_INTEGER, 0];
+  for (;;) {
+    const rows = connection.all(
+      "SELECT * FROM mcpstate_document WHERE user = ? AND due_at <= ? AND (due_at, doc) > (?, ?) ORDER BY due_at, doc LIMIT ?",
+      user,
+      now,
+      dueAt,
+      doc,
+      size,
+    );
+    yield* rows;
+    if (rows.length < size) return;
+    [dueAt, doc] = [number(rows[rows.length - 1], "due_at"), number(rows[rows.length - 1], "doc")];
+  }
 }
 
 /** Removes a tombstone. Who has not seen that end yet never will, and can tell by `forgotten`. */
