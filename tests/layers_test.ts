@@ -16,7 +16,7 @@ interface Room {
 }
 
 const ROOMS: Readonly<Record<string, Room>> = {
-  document: { files: /^src\/document\/[a-z_]+\.ts$/, ours: ["document"], others: [] },
+  document: { files: /^src\/document\/[a-z_]+\.ts$/, ours: ["document"], others: ["node:buffer"] },
   port: {
     files: /^src\/backends\/(backend|records|heads|maintenance|parts|file_url)\.ts$/,
     ours: ["document", "port"],

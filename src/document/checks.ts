@@ -5,6 +5,7 @@
  */
 
 import { InvalidInput } from "./errors.ts";
+import { byteLength } from "./byte_length.ts";
 
 /** The longest time to live, in days: a hundred years. */
 export const MAX_TTL_DAYS = 36_525;
@@ -13,14 +14,12 @@ export const MAX_TURN_JUMP = 1_000;
 /** The largest turn that a document may begin with. */
 export const MAX_FIRST_TURN = 999_999;
 
-const encoder = new TextEncoder();
-
 /** @throws {InvalidInput} unless it is well-formed text without NUL, of at most so many bytes. */
 export function checkText(field: string, value: unknown, maxBytes: number): string {
   if (typeof value !== "string") throw new InvalidInput(field, `${field} must be a text.`);
   if (!value.isWellFormed()) throw new InvalidInput(field, `${field} holds a lone surrogate; send well-formed text.`);
   if (value.includes("\0")) throw new InvalidInput(field, `${field} holds a NUL character; remove it.`);
-  const bytes = value.length > maxBytes ? value.length : encoder.encode(value).length;
+  const bytes = value.length > maxBytes ? value.length : byteLength(value);
   if (bytes > maxBytes) throw new InvalidInput(field, `${field} is longer than ${maxBytes} bytes; shorten it.`);
   return value;
 }

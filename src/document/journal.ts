@@ -7,6 +7,7 @@
 import { freeze, isArray, isObject, type JsonObject, type JsonValue } from "./json.ts";
 import { Draft, type JsonPatch, type Sized } from "./json_patch.ts";
 import { countWrites, KeyCounter, type KeyHistory, patchedKeys, replacedKeys } from "./key_writes.ts";
+import { byteLength } from "./byte_length.ts";
 
 /** What is known of an entry without its body. All but the write id, the version itself included, only ever grow. */
 export interface Stamp {
@@ -60,20 +61,9 @@ export const ENTRY_OVERHEAD = 100;
 /** How far beyond twice the state a read may go before a keyframe is due. */
 export const KEYFRAME_SLACK = 16 * 1024;
 
-const encoder = new TextEncoder();
-
 /** What an entry of this body is charged, in bytes. */
 export function entryBytes(body: string): number {
-  return (isShortAscii(body) ? body.length : encoder.encode(body).length) + ENTRY_OVERHEAD;
-}
-
-/** Up to here looking at each character is cheaper than encoding them all. */
-const SHORT = 512;
-
-function isShortAscii(text: string): boolean {
-  if (text.length > SHORT) return false;
-  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= 0x80) return false;
-  return true;
+  return byteLength(body) + ENTRY_OVERHEAD;
 }
 
 /** Where reading a version starts: the newest keyframe, or entry 1. */

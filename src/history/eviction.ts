@@ -5,6 +5,7 @@
  */
 
 import { jsonBytes, stringBytes } from "../document/json.ts";
+import { byteLength } from "../document/byte_length.ts";
 import type { EvictedEntry, SessionState, StateEntry } from "./entry.ts";
 
 /** How many dropped entries are remembered, the most recently written first. */
@@ -70,8 +71,6 @@ export function sessionBytes(session: SessionState): { readonly bytes: number; r
 
 /** Entries are not changed once they are made, so each is measured once. */
 const sizes = new WeakMap<StateEntry | EvictedEntry, number>();
-const encoder = new TextEncoder();
-
 /** UTF-8 bytes of a key and its entry as members of compact JSON. */
 export function memberBytes(key: string, entry: StateEntry | EvictedEntry): number {
   let bytes = sizes.get(entry);
@@ -83,8 +82,8 @@ export function memberBytes(key: string, entry: StateEntry | EvictedEntry): numb
 }
 
 function entryBytes(entry: StateEntry | EvictedEntry): number {
-  if ("evicted" in entry) return encoder.encode(JSON.stringify(entry)).length;
+  if ("evicted" in entry) return byteLength(JSON.stringify(entry));
   const { value, inputs, ...rest } = entry;
   const inputsBytes = inputs === undefined ? 0 : jsonBytes(inputs) + '"inputs":,'.length;
-  return encoder.encode(JSON.stringify(rest)).length + jsonBytes(value) + '"value":,'.length + inputsBytes;
+  return byteLength(JSON.stringify(rest)) + jsonBytes(value) + '"value":,'.length + inputsBytes;
 }
