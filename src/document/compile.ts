@@ -8,7 +8,7 @@ import { PatchError, type PatchReason, PathNotFound } from "./errors.ts";
 import { equal, isArray, isObject, jsonBytes, type JsonObject, type JsonValue, ownValue, typeName } from "./json.ts";
 import { applyJsonPatch, Draft, type JsonPatch, type JsonPatchOperation, type Sized } from "./json_patch.ts";
 import type { PatchOperation } from "./ops.ts";
-import { childAt, parsePath, type Path, pointerToken, resolvePath, toPointer } from "./path.ts";
+import { childAt, firstToken, parsePath, type Path, pointerToken, resolvePath, toPointer } from "./path.ts";
 
 /** The most items that one `remove` takes out one by one; beyond, the array is written anew. */
 const MAX_SINGLE_REMOVALS = 256;
@@ -31,29 +31,30 @@ export interface Compiled {
 export function compileOps(before: Sized, ops: readonly PatchOperation[]): Compiled {
   const draft = new Draft(before);
   const patch: JsonPatchOperation[] = [];
-  for (const [index, op] of ops.entries()) {
-    const steps = new Compiler(draft, op, index).compile();
+  for (let index = 0; index < ops.length; index++) {
+    const steps = new Compiler(draft, ops[index], index).compile();
     draft.apply(steps);
     for (const step of steps) patch.push(step);
   }
   if (patch.length === 0) return { patch, after: before };
   const after = draft.finish();
+  if (patch.length === 1) return { patch, after };
   const undone = undoneKeys(before, after, patch);
   if (undone.size === 0) return { patch, after };
-  const kept = patch.filter(({ path }) => !undone.has(parsePath(path)[0]));
+  const kept = patch.filter(({ path }) => !undone.has(firstToken(path)));
   return { patch: kept, after: kept.length === 0 ? before : applyJsonPatch(before, kept) };
 }
 
 /** The top-level keys that several operations touched and left as they were: no change, and not to be counted as one. */
-function undoneKeys(before: Sized, after: Sized, patch: JsonPatch): ReadonlySet<string> {
-  const times = new Map<string, number>();
+function undoneKeys(before: Sized, after: Sized, patch: JsonPatch): ReadonlySet<string | undefined> {
+  const times = new Map<string | undefined, number>();
   for (const { path } of patch) {
-    const [key] = parsePath(path);
+    const key = firstToken(path);
     times.set(key, (times.get(key) ?? 0) + 1);
   }
-  const undone = new Set<string>();
+  const undone = new Set<string | undefined>();
   for (const [key, count] of times) {
-    if (count === 1) continue;
+    if (count === 1 || key === undefined) continue;
     const [was, is] = [ownValue(before.state, key), ownValue(after.state, key)];
     if (was === undefined || is === undefined ? was === is : equal(was, is)) undone.add(key);
   }

@@ -87,13 +87,15 @@ export class Draft {
   }
 
   #edit(operation: JsonPatchOperation, path: Path): void {
-    const last = path[path.length - 1];
+    const depth = path.length - 1;
+    const last = path[depth];
     let node = this.#state = this.#own(this.#state, operation);
-    for (const [level, token] of path.slice(0, -1).entries()) {
+    for (let level = 0; level < depth; level++) {
       const parent: Container = node;
+      const token = path[level];
       const child = childOf(parent, token);
       if (child === undefined) throw misfit(operation);
-      if (level === path.length - 2 && this.#append(parent, token, child, last, operation)) return;
+      if (level === depth - 1 && this.#append(parent, token, child, last, operation)) return;
       node = this.#own(child, operation);
       setChild(parent, token, node);
     }
@@ -112,8 +114,7 @@ export class Draft {
   #append(parent: Container, token: string, array: JsonValue, last: string, operation: JsonPatchOperation): boolean {
     if (operation.op !== "add" || !isArray(array) || this.#owned.has(array)) return false;
     if (last !== "-" && last !== String(array.length)) return false;
-    // concat, not spread: a spread of frozen arrays of several kinds falls off V8's fast path.
-    const copy: JsonValue[] = array.concat([freeze(operation.value)]);
+    const copy: JsonValue[] = [...array, freeze(operation.value)];
     this.#owned.set(copy, copy.length);
     setChild(parent, token, copy);
     this.#bytes += jsonBytes(operation.value) + (array.length > 0 ? 1 : 0);

@@ -6,7 +6,7 @@
 
 import { equal, isObject, type JsonObject, type JsonValue, ownValue } from "./json.ts";
 import type { JsonPatch } from "./json_patch.ts";
-import { parsePath } from "./path.ts";
+import { firstToken } from "./path.ts";
 
 /** The past of one top-level key, up to some version. */
 export interface KeyWrites {
@@ -115,10 +115,10 @@ function countWrite(before: KeyWrites | undefined, { version, turn, writer }: Wr
 }
 
 /** The top-level keys that a patch changes in a state. */
-export function patchedKeys(before: JsonValue, patch: JsonPatch): Set<string> {
+export function patchedKeys(before: JsonValue, patch: JsonPatch): Iterable<string> {
   const keys = new Set<string>();
   for (const operation of patch) {
-    const [key] = parsePath(operation.path);
+    const key = firstToken(operation.path);
     if (key !== undefined) keys.add(key);
     else for (const each of replacedKeys(before, operation.op === "remove" ? {} : operation.value)) keys.add(each);
   }

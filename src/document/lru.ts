@@ -29,8 +29,8 @@ export class Lru<T> {
     if (cost > this.#maxCost) return;
     this.#entries.set(key, { value, cost });
     this.#cost += cost;
-    for (const [oldest] of this.#entries) {
-      if (this.#cost <= this.#maxCost) break;
+    while (this.#cost > this.#maxCost) {
+      const [oldest] = this.#entries.keys();
       this.delete(oldest);
     }
   }

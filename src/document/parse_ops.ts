@@ -56,11 +56,12 @@ export function parseOps(input: unknown, field = "ops"): readonly PatchOperation
       `${field} holds ${input.length} operations; at most ${MAX_OPS} are allowed. Send them in several patches.`,
     );
   }
-  return Object.freeze(Array.from(input, (entry: unknown, index) => Object.freeze(parseOp(entry, index, field))));
+  const ops: PatchOperation[] = [];
+  for (let index = 0; index < input.length; index++) ops.push(Object.freeze(parseOp(input[index], index, field)));
+  return Object.freeze(ops);
 }
 
 function parseOp(entry: unknown, index: number, field: string): PatchOperation {
-  const all = Object.keys(FORMS).join(", ");
   if (!isObject(entry)) {
     const what = `${field}[${index}] must be an object such as {"op": "append", "path": "items", "value": 1}`;
     throw new PatchError("?", undefined, "not_an_object", `${what}, not ${typeName(entry)}.`, index);
@@ -73,6 +74,7 @@ function parseOp(entry: unknown, index: number, field: string): PatchOperation {
       : typeof name !== "string"
       ? ["bad_field_type", `has an "op" that is not a string`]
       : ["unknown_op", `has the unknown op ${JSON.stringify(shown)}`];
+    const all = Object.keys(FORMS).join(", ");
     throw new PatchError(shown, textAt(entry, "path"), reason, `${field}[${index}] ${what}. Use one of ${all}.`, index);
   }
   return new Reader(name, entry, index, field).read();
@@ -99,30 +101,38 @@ class Reader {
   read(): PatchOperation {
     const { op } = this;
     const { needs, takes } = FORMS[op];
-    const given = Object.keys(this.entry).filter((name) => name !== "op" && this.entry[name] !== undefined);
-    const unknown = given.find((name) => !needs.includes(name) && !takes.includes(name));
-    if (unknown !== undefined) {
-      this.#refuse("unknown_field", `does not take ${JSON.stringify(unknown.slice(0, 40))}`);
+    for (const name of Object.keys(this.entry)) {
+      if (name === "op" || needs.includes(name) || takes.includes(name) || this.entry[name] === undefined) continue;
+      this.#refuse("unknown_field", `does not take ${JSON.stringify(name.slice(0, 40))}`);
     }
-    const missing = needs.find((name) => !given.includes(name));
-    if (missing !== undefined) this.#refuse("missing_field", `has no "${missing}"`);
-    const path = given.includes("path") ? this.#text("path") : "";
+    for (const name of needs) if (!this.#has(name)) this.#refuse("missing_field", `has no "${name}"`);
+    const path = this.#has("path") ? this.#text("path") : "";
     const create = this.#create();
-    const depth = this.#depth(path, create.create === true);
+    const depth = this.#depth(path, create);
+    const parsed = this.#parsed(path, depth);
+    return create ? { ...parsed, create: true } : parsed;
+  }
+
+  #parsed(path: string, depth: number): PatchOperation {
+    const { op } = this;
     switch (op) {
       case "append":
       case "add_to_set":
       case "remove":
-        return { op, path, value: this.#admit("value", depth + 1), ...create };
+        return { op, path, value: this.#admit("value", depth + 1) };
       case "set_key":
-        return { op, path, key: this.#key(), value: this.#admit("value", depth + 1), ...create };
+        return { op, path, key: this.#key(), value: this.#admit("value", depth + 1) };
       case "del_key":
-        return { op, path, key: this.#key(), ...create };
+        return { op, path, key: this.#key() };
       case "merge":
-        return { op, mapping: this.#mapping(depth), path, ...create };
+        return { op, mapping: this.#mapping(depth), path };
       case "increment":
-        return { op, path, by: this.#number("by"), ...create };
+        return { op, path, by: this.#number("by") };
     }
+  }
+
+  #has(name: string): boolean {
+    return Object.hasOwn(this.entry, name) && this.entry[name] !== undefined;
   }
 
   /** How many containers are above what is at the path. Refuses one that `create` could not make. */
@@ -165,11 +175,12 @@ class Reader {
     return typeof value === "number" ? value : this.#refuse("bad_field_type", `needs a finite number as "${name}"`);
   }
 
-  #create(): { readonly create?: true } {
+  #create(): boolean {
     const { create } = this.entry;
-    if (create === undefined || create === false) return {};
-    if (create !== true) this.#refuse("bad_field_type", `needs true or false as "create"`);
-    return { create };
+    if (create !== undefined && typeof create !== "boolean") {
+      this.#refuse("bad_field_type", `needs true or false as "create"`);
+    }
+    return create === true;
   }
 
   #place(name: string): string {

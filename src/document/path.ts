@@ -48,6 +48,14 @@ export function parsePath(path: string, field = "path"): Path {
   });
 }
 
+/** The first token of a path, `undefined` for the root. @throws as {@link parsePath}, for what stands in the first token. */
+export function firstToken(path: string): string | undefined {
+  if (!path.startsWith("/")) return parsePath(path)[0];
+  const end = path.indexOf("/", 1);
+  const first = end === -1 ? path : path.slice(0, end);
+  return first.includes("~") ? parsePath(first)[0] : first.slice(1);
+}
+
 /** The JSON Pointer (RFC 6901) of a path. */
 export function toPointer(path: Path): string {
   return path.map((token) => "/" + pointerToken(token)).join("");

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Append, EntryDraft, Step } from "../backends/backend.ts";
+import type { Append, EntryDraft, Head, Step } from "../backends/backend.ts";
 import { MAX_BATCH } from "../backends/records.ts";
 import { StateTooLarge } from "../document/errors.ts";
 import { advance, encodeBody, entryBytes, type Folded, isKeyframeDue } from "../document/journal.ts";
@@ -52,23 +52,42 @@ const MAX_BATCH_BYTES = 256 * 1024;
  * Plans writes in order, each on the one before. A failure or a no-op is only told of the first, on a version that has
  * landed: of a later one it would speak of versions that may never be.
  */
-export async function planBatch<W extends Write>(
+export function planBatch<W extends Write>(
   writes: readonly W[],
   base: Current,
   maxStateBytes: number,
-): Promise<Batch<W>> {
+): Batch<W> | Promise<Batch<W>> {
+  const batch = planEach(writes, base, maxStateBytes);
+  return settle(batch, batch.next());
+}
+
+/** Runs a generator to its end: at once, unless it yields something to wait for. */
+function settle<T, R>(steps: Generator<Promise<T>, R, T>, step: IteratorResult<Promise<T>, R>): R | Promise<R> {
+  if (step.done) return step.value;
+  return step.value.then(
+    (value) => settle(steps, steps.next(value)),
+    (error) => settle(steps, steps.throw(error)),
+  );
+}
+
+function* planEach<W extends Write>(
+  writes: readonly W[],
+  base: Current,
+  maxStateBytes: number,
+): Generator<Promise<Plan>, Batch<W>, Plan> {
   const planned: Planned<W>[] = [];
   let { folded, head } = base;
   let offset = head.offset;
   let turn = head.turn;
   let bodies = 0;
-  for (const write of writes.slice(0, MAX_BATCH)) {
+  for (const write of writes) {
+    if (planned.length === MAX_BATCH) break;
     // The second of two with one request id is answered by what the first one leaves.
     if (write.request !== undefined && planned.some((before) => before.write.request?.id === write.request?.id)) break;
     let plan: Plan;
     try {
       const pending = write.plan(planned.length === 0 ? base : { ...base, folded, head: { ...head, turn } });
-      plan = pending instanceof Promise ? await pending : pending;
+      plan = pending instanceof Promise ? yield pending : pending;
       checkTurnJump(turn, write.turn);
       if (plan.outcome === "write" && plan.after.bytes > maxStateBytes) {
         throw new StateTooLarge(plan.after.bytes, maxStateBytes);
@@ -91,11 +110,12 @@ export async function planBatch<W extends Write>(
     turn = Math.max(turn, write.turn ?? 0);
     // As a fold will count it: where the entry is a whole state, a key that was changed and changed back was not written.
     const patch: JsonPatch = body.startsWith("{") ? [{ op: "replace", path: "", value: plan.after.state }] : plan.patch;
-    folded = advance(folded, { ...plan, patch, writeId: mintWriteId(), writer: write.writer, turn });
-    planned.push(asEntry(write, plan, folded, body, offset, { ...base, head }));
+    const { after } = plan;
+    folded = advance(folded, { patch, after, writeId: mintWriteId(), writer: write.writer, turn });
+    planned.push(asEntry(write, plan, folded, body, offset, head));
     // A keyframe goes with the last of a batch, and those behind it would have to be read from before it.
     if (isKeyframeDue(head.base, offset, folded.bytes)) break;
-    head = { ...head, title: write.title ?? head.title };
+    if (write.title !== undefined) head = { ...head, title: write.title };
   }
   return { planned };
 }
@@ -106,12 +126,10 @@ function asEntry<W extends Write>(
   folded: Folded,
   body: string,
   offset: number,
-  { head }: Current,
+  head: Head,
 ): Planned<W> {
-  const facts: WriteFacts = {
-    changed: Object.freeze(plan.patch.map(({ path }) => path)),
-    ...(plan.merged === undefined ? {} : { merged: plan.merged }),
-  };
+  const changed = Object.freeze(plan.patch.map(({ path }) => path));
+  const facts: WriteFacts = plan.merged === undefined ? { changed } : { changed, merged: plan.merged };
   const entry: EntryDraft = {
     writeId: folded.writeId,
     writer: write.writer,

@@ -45,10 +45,14 @@ export function toInfo(head: Head): HandleInfo {
 export type WriteFacts = Pick<Snapshot, "changed" | "replayed" | "merged">;
 
 /** A version of a document as its reader gets it: metadata of that version, kind, title and expiry as they are now. */
-export function toSnapshot(head: Head, folded: Folded, stamp: Stamp, facts: WriteFacts = {}): Snapshot {
-  return Object.freeze({
-    ...toInfo(head),
+export function toSnapshot(head: Head, folded: Folded, stamp: Stamp, facts?: WriteFacts): Snapshot {
+  const { expiresAt, ttlDays, title } = head;
+  // Part by part and not by spreading: every call makes one.
+  const snapshot: { -readonly [Name in keyof Snapshot]: Snapshot[Name] } = {
+    handle: head.id,
+    kind: head.kind,
     version: stamp.version,
+    createdAt: toIso(head.createdAt),
     updatedAt: toIso(stamp.at),
     lastWriter: stamp.writer,
     turn: stamp.turn,
@@ -57,8 +61,11 @@ export function toSnapshot(head: Head, folded: Folded, stamp: Stamp, facts: Writ
     currentVersion: Math.max(head.version, stamp.version),
     oldestVersion: head.oldest,
     currentTurn: head.turn,
-    ...facts,
-  });
+  };
+  if (title !== undefined) snapshot.title = title;
+  if (expiresAt !== undefined) snapshot.expiresAt = toIso(expiresAt);
+  if (ttlDays !== undefined) snapshot.ttlDays = ttlDays;
+  return Object.freeze(facts === undefined ? snapshot : Object.assign(snapshot, facts));
 }
 
 /** An entry as a change. @throws {BackendError} if it is damaged. */

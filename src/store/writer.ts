@@ -41,7 +41,8 @@ export class Writer {
   /** Queues a write. Those that are queued in one turn of the event loop go as one step. */
   write(key: DocumentKey, write: Write): Promise<Snapshot> {
     return new Promise((resolve, reject) => {
-      const job = { ...write, resolve, reject };
+      const { plan, writer, turn, title, ttlDays, request } = write;
+      const job = { plan, writer, turn, title, ttlDays, request, resolve, reject };
       const name = `${key.user}\0${key.id}`;
       const queue = this.#queues.get(name);
       if (queue !== undefined) queue.push(job);
@@ -76,7 +77,8 @@ export class Writer {
     let isFresh = seen === undefined;
     let base = seen ?? await this.#read(key);
     for (let losses = 0;; losses++) {
-      const batch = await planBatch(queue, base, this.settings.maxStateBytes);
+      const pending = planBatch(queue, base, this.settings.maxStateBytes);
+      const batch = pending instanceof Promise ? await pending : pending;
       if (batch.planned.length === 0) {
         if (!isFresh) {
           base = await this.#read(key);
@@ -89,7 +91,8 @@ export class Writer {
         return job.resolve(toSnapshot(base.head, base.folded, base.stamp));
       }
       const { planned } = batch;
-      const append = toAppend(planned, base, await this.#oldest(key, base, planned));
+      const oldest = this.#oldest(key, base, planned);
+      const append = toAppend(planned, base, typeof oldest === "number" ? oldest : await oldest);
       const answer = await this.#backend.append(key, toExpected(base), append);
       switch (answer.outcome) {
         case "appended":
@@ -166,12 +169,13 @@ export class Writer {
     }
   }
 
-  async #oldest(key: DocumentKey, base: Current, planned: readonly Planned<Job>[]): Promise<number> {
+  #oldest(key: DocumentKey, base: Current, planned: readonly Planned<Job>[]): number | Promise<number> {
     const { retention } = this.settings;
     const { version } = planned[planned.length - 1].folded;
     const oldest = oldestByCount(base.head, version, retention);
     if (!isJudgementDue(version, isDue(planned, base), retention)) return oldest;
-    return Math.max(oldest, await oldestByAgeAndBytes(this.#backend, key, base.head, Date.now(), retention));
+    return oldestByAgeAndBytes(this.#backend, key, base.head, Date.now(), retention)
+      .then((other) => Math.max(oldest, other));
   }
 }
 
@@ -183,7 +187,7 @@ function toExpected({ head, folded }: Current): Expected {
 function toHeadOf(after: Head, before: Head, stamp: Stamp, entry: Planned<Job>["step"]["entry"]): Head {
   if (entry === undefined) return before;
   const title = entry.title ?? before.title;
-  if (stamp.version === after.version) return { ...after, title };
+  if (stamp.version === after.version) return title === after.title ? after : { ...after, title };
   if (entry.ttlDays === undefined) return { ...after, title, ttlDays: before.ttlDays, expiresAt: before.expiresAt };
   const ttlDays = entry.ttlDays ?? undefined;
   return { ...after, title, ttlDays, expiresAt: expiryOf(ttlDays, stamp.at) };

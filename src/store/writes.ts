@@ -35,7 +35,7 @@ interface Extra {
   readonly title?: string;
 }
 
-/** The writes of one store. */
+/** The writes of one store. What is wrong with a call is thrown at once, what becomes of it is promised. */
 export class Writes {
   readonly #reader: Reader;
   readonly #settings: Settings;
@@ -70,7 +70,7 @@ export class Writes {
     return made;
   }
 
-  async save(key: DocumentKey, state: unknown, options: SaveOptions & OfKind): Promise<Snapshot> {
+  save(key: DocumentKey, state: unknown, options: SaveOptions & OfKind): Promise<Snapshot> {
     const expected = checkInteger("expect_version", options.expectVersion, 1);
     const onConflict = options.onConflict ?? "fail";
     if (onConflict !== "fail" && onConflict !== "merge") {
@@ -79,7 +79,7 @@ export class Writes {
     const ttlDays = checkTtlChange(options.ttlDays);
     const title = checkTitle(options.title);
     const { plan, state: admitted } = planSave(this.#reader, key, state, expected, onConflict);
-    const args = {
+    const args = () => ({
       handle: key.id,
       state: admitted,
       expected,
@@ -87,21 +87,21 @@ export class Writes {
       ttlDays: ttlDays ?? null,
       keep: ttlDays === undefined,
       title: title ?? null,
-    };
-    return await this.#write(key, "save", args, plan, options, { ttlDays, title });
+    });
+    return this.#write(key, "save", args, plan, options, { ttlDays, title });
   }
 
-  async patch(key: DocumentKey, ops: readonly PatchOperation[], options: WriteOptions & OfKind): Promise<Snapshot> {
+  patch(key: DocumentKey, ops: readonly PatchOperation[], options: WriteOptions & OfKind): Promise<Snapshot> {
     const parsed = parseOps(ops);
-    const args = { handle: key.id, ops: parsed.map((op) => ({ ...op })) };
-    return await this.#write(key, "patch", args, planPatch(parsed), options);
+    const args = () => ({ handle: key.id, ops: parsed.map((op) => ({ ...op })) });
+    return this.#write(key, "patch", args, planPatch(parsed), options);
   }
 
-  async restore(key: DocumentKey, version: number, options: RestoreOptions & OfKind): Promise<Snapshot> {
+  restore(key: DocumentKey, version: number, options: RestoreOptions & OfKind): Promise<Snapshot> {
     const old = checkInteger("version", version, 1);
     const expected = checkInteger("expect_version", options.expectVersion, 1);
     const plan = planRestore(this.#reader, key, old, expected);
-    return await this.#write(key, "restore", { handle: key.id, version: old, expected }, plan, options);
+    return this.#write(key, "restore", () => ({ handle: key.id, version: old, expected }), plan, options);
   }
 
   async update(key: DocumentKey, change: KeyChange, options: UpdateOptions): Promise<Snapshot> {
@@ -133,12 +133,14 @@ export class Writes {
   #write(
     key: DocumentKey,
     operation: string,
-    args: JsonObject,
+    args: () => JsonObject,
     plan: Planner,
     options: WriteOptions & OfKind,
-    extra: Extra = {},
+    extra?: Extra,
   ): Promise<Snapshot> {
-    return this.#queue(key, toRequest(checkRequestId(options.requestId), operation, args), plan, options, extra);
+    const id = checkRequestId(options.requestId);
+    const request = id === undefined ? undefined : toRequest(id, operation, args());
+    return this.#queue(key, request, plan, options, extra);
   }
 
   #queue(
@@ -146,14 +148,15 @@ export class Writes {
     request: Request | undefined,
     plan: Planner,
     options: WriteOptions & OfKind,
-    extra: Extra,
+    extra?: Extra,
   ): Promise<Snapshot> {
     return this.#writer.write(key, {
       plan: holdToKind(plan, options.kind, this.#schemas),
       writer: options.writer === undefined ? this.#settings.writer : checkWriter(options.writer),
       turn: checkWriteTurn(options.turn),
+      title: extra?.title,
+      ttlDays: extra?.ttlDays,
       request,
-      ...extra,
     });
   }
 }

@@ -1,7 +1,15 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { InvalidInput, PathNotFound } from "../../src/document/errors.ts";
-import { childAt, parsePath, pointerToken, resolvePath, toIndex, toPointer } from "../../src/document/path.ts";
+import {
+  childAt,
+  firstToken,
+  parsePath,
+  pointerToken,
+  resolvePath,
+  toIndex,
+  toPointer,
+} from "../../src/document/path.ts";
 
 Deno.test("parsePath: the empty path is the root", () => {
   assertEquals(parsePath(""), []);
@@ -82,4 +90,10 @@ Deno.test("resolvePath: names at most 20 of many keys, long ones shortened", () 
   assertEquals(available.length, 20);
   assertEquals(available[19], "… 481 more");
   assertEquals(available[0].length, 80);
+});
+
+Deno.test("firstToken: what parsePath finds first", () => {
+  for (const path of ["", "/", "/a", "/a/b", "/a~1b~0c/d", "/a/~01", "//", "a", "a.b", "a.b/c", "a/b.c"]) {
+    assertEquals(firstToken(path), parsePath(path)[0], path);
+  }
 });
