@@ -278,6 +278,8 @@ export interface Backend extends AsyncDisposable {
   list(user: string, range: ListRange): Promise<ListPage>;
   /** What is remembered of a request id. */
   findRequest(user: string, id: string): Promise<RequestRecord | undefined>;
+  /** Every user that has documents or tombstones, in no order, one perhaps twice. Who comes or goes meanwhile may or may not be met. */
+  users(): AsyncIterable<string>;
   /** Turns past due documents into tombstones and removes old tombstones, request ids and orphans; of one user, or of all. Answers how many, at most about `limit`. */
   sweep(user: string | undefined, limit: number): Promise<number>;
   /**

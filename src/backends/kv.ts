@@ -47,6 +47,7 @@ import { appendEntries, createDocument } from "./kv/steps.ts";
 import { sweepAll, sweepUser, tidy } from "./kv/sweep.ts";
 import { listDocuments, purgeUser } from "./kv/users.ts";
 import { toDocument } from "./kv/values.ts";
+import { userNames } from "./kv/walk.ts";
 import { Watcher } from "./kv/watcher.ts";
 import { isPastDue, LEFTOVERS, toExpired } from "./records.ts";
 
@@ -157,6 +158,10 @@ class KvBackend implements Backend {
 
   async findRequest(user: string, id: string): Promise<RequestRecord | undefined> {
     return await loadRequest(this.#connection, await this.#connection.get(this.#connection.keys.request(user, id)));
+  }
+
+  users(): AsyncIterable<string> {
+    return userNames(this.#connection);
   }
 
   sweep(user: string | undefined, limit: number): Promise<number> {

@@ -179,6 +179,10 @@ class RedisBackend implements Backend {
     return flat.length === 0 ? undefined : toRequest(flat);
   }
 
+  users(): AsyncIterable<string> {
+    return this.#users.all();
+  }
+
   sweep(user: string | undefined, limit: number): Promise<number> {
     return user === undefined ? this.#users.sweepAll(limit) : this.#users.sweep(user, limit);
   }

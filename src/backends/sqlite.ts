@@ -45,7 +45,7 @@ import { Watcher } from "./sqlite/watcher.ts";
 import { findRequest } from "./sqlite/write.ts";
 import { isPastDue, isTombstone, LEFTOVERS, toExpired } from "./records.ts";
 import { appendStep, createStep, removeStep, touchStep, trimStep } from "./sqlite/steps.ts";
-import { listDocuments, purgeUser, sweepUser, userNames } from "./sqlite/users.ts";
+import { countedNames, listDocuments, purgeUser, sweepUser, userNames } from "./sqlite/users.ts";
 
 export type { SqliteBackendOptions } from "./sqlite/open.ts";
 export type { SqliteDatabase, SqliteRow, SqliteStatement, SqliteValue } from "./sqlite/driver.ts";
@@ -151,10 +151,13 @@ class SqliteBackend implements Backend {
     return this.#connection.single(() => findRequest(this.#connection, user, id));
   }
 
+  users(): AsyncIterable<string> {
+    return userNames(this.#connection);
+  }
+
   async sweep(user: string | undefined, limit: number): Promise<number> {
-    const users = user === undefined ? await this.#connection.single(() => userNames(this.#connection)) : [user];
     let removed = 0;
-    for (const each of users) {
+    for await (const each of user === undefined ? countedNames(this.#connection) : [user]) {
       if (removed >= limit) break;
       removed += await this.#connection.write(() => sweepUser(this.#connection, each, this.#now(), limit - removed));
     }

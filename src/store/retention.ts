@@ -21,6 +21,11 @@ export function isJudgementDue(version: number, keyframe: boolean, { days, bytes
   return (days !== Infinity || bytes !== Infinity) && (keyframe || version % JUDGED_EVERY === 0);
 }
 
+/** Whether all of a document is within the age that is kept, so that its journal need not be looked at. */
+export function isYoung({ createdAt }: Head, now: number, { days }: Settings["retention"]): boolean {
+  return now - createdAt < days * DAY_MS;
+}
+
 /** The oldest version to keep by age and bytes, as of `now`. */
 export async function oldestByAgeAndBytes(
   backend: Backend,

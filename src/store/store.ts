@@ -225,7 +225,7 @@ export class HandleStore implements AsyncDisposable {
     return await sweep(this.#reader, checkUser(user), this.#settings.retention);
   }
 
-  /** Removes what has expired, of all users. What is beyond its retention by age is left to writes and to {@link sweep}. */
+  /** The same of all users: with a retention by age it looks at every document that is older. */
   async sweepAll(): Promise<number> {
     return await sweep(this.#reader, undefined, this.#settings.retention);
   }

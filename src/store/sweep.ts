@@ -9,7 +9,7 @@ import { VersionPruned } from "../document/errors.ts";
 import { encodeKeyframe } from "../document/keyframe.ts";
 import type { Settings } from "./options.ts";
 import type { Reader } from "./reader.ts";
-import { oldestByAgeAndBytes } from "./retention.ts";
+import { isYoung, oldestByAgeAndBytes } from "./retention.ts";
 
 /** How many records a backend is asked to remove at a time, so that others can write between. */
 const CHUNK = 256;
@@ -26,7 +26,10 @@ export async function sweep(
     removed += swept;
     if (swept === 0) break;
   }
-  if (user !== undefined && retention.days !== Infinity) removed += await trimAll(reader, user, retention);
+  if (retention.days === Infinity) return removed;
+  for await (const each of user === undefined ? reader.backend.users() : [user]) {
+    removed += await trimAll(reader, each, retention);
+  }
   return removed;
 }
 
@@ -37,9 +40,10 @@ async function trimAll(reader: Reader, user: string, retention: Settings["retent
   while (from !== undefined) {
     const page = await reader.backend.list(user, { direction: "down", from, limit: CHUNK, tombstones: false });
     for (const head of page.documents) {
-      if (isTombstone(head) || head.oldest === head.version) continue;
+      const now = Date.now();
+      if (isTombstone(head) || head.oldest === head.version || isYoung(head, now, retention)) continue;
       const key = { user, id: head.id };
-      const oldest = await oldestByAgeAndBytes(reader.backend, key, head, Date.now(), retention);
+      const oldest = await oldestByAgeAndBytes(reader.backend, key, head, now, retention);
       if (oldest > head.oldest && await trim(reader, key, oldest)) trimmed++;
     }
     from = page.next;

@@ -50,6 +50,7 @@ export function forward(backend: Backend): Backend {
     trim: (key, oldest, keyframe) => backend.trim(key, oldest, keyframe),
     list: (user, range) => backend.list(user, range),
     findRequest: (user, id) => backend.findRequest(user, id),
+    users: () => backend.users(),
     sweep: (user, limit) => backend.sweep(user, limit),
     subscribe: (user, notify) => backend.subscribe(user, notify),
     purge: (user) => backend.purge(user),

@@ -36,6 +36,14 @@ const NAMES = [
 ];
 
 export function userCases(contract: Case): void {
+  contract("users: are all told, whatever their names, as long as something is left of them", async (backend) => {
+    for (const user of NAMES) await mint(backend, { user, id: TRIP.id });
+    await backend.remove({ user: NAMES[3], id: TRIP.id }, removal());
+    await backend.purge(NAMES[5]);
+    const told = new Set(await Array.fromAsync(backend.users()));
+    assertEquals([...told].sort(), NAMES.toSpliced(5, 1).sort());
+  });
+
   contract("users: with any names see nothing of each other", async (backend) => {
     for (const [i, user] of NAMES.entries()) {
       const head = await mint(backend, { user, id: TRIP.id }, { writer: user, title: user }, {

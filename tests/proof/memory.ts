@@ -90,6 +90,7 @@ export class MemoryServer {
       trim: (key, oldest, keyframe) => step(() => this.#trim(key, oldest, keyframe)),
       list: (user, range) => step(() => this.#list(user, range)),
       findRequest: (user, id) => step(() => this.#users.get(user)?.requests.get(id)),
+      users: () => iterate(() => step(() => [...this.#users.keys()])),
       sweep: (user, limit) => step(() => this.#sweep(user, limit)),
       subscribe: async (user, notify) => {
         const listener = { user, notify };
@@ -321,6 +322,10 @@ export class MemoryServer {
   #tell(name: string): void {
     for (const { user, notify } of this.#listeners) if (user === name) notify();
   }
+}
+
+async function* iterate<T>(fetch: () => Promise<readonly T[]>): AsyncGenerator<T> {
+  yield* await fetch();
 }
 
 function isLive(document: Live | Buried | undefined): document is Live {

@@ -142,6 +142,26 @@ Deno.test("retention: by age keeps what was current within it, on writes and on 
   assertEquals(site.rows(entries, idle), [{ version: 11 }]);
 });
 
+Deno.test("sweepAll: trims by age what nobody writes to any more, of all users", async () => {
+  await using site = new Site();
+  const clock = clockAt(0);
+  const store = await site.store({ retention: { days: 7 } }, clock);
+  const handles = new Map<string, string>();
+  clock.time = Date.now() - 30 * DAY;
+  for (const user of ["alice", "bob"]) {
+    const handle = await store.mint("cart", { items: [] }, { user });
+    for (let i = 0; i < 10; i++) await store.patch(handle, [append("items", i)], { user });
+    handles.set(user, handle);
+  }
+  clock.time = Date.now();
+  assertEquals(await store.sweepAll(), 2);
+  for (const [user, handle] of handles) {
+    const { version, oldestVersion, state } = await store.get(handle, { user });
+    assertEquals([version, oldestVersion, (state.items as unknown[]).length], [11, 11, 10]);
+  }
+  assertEquals(await store.sweepAll(), 0);
+});
+
 async function oldest(store: HandleStore, handle: string): Promise<number> {
   return (await store.get(handle, alice)).oldestVersion;
 }

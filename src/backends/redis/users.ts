@@ -74,7 +74,7 @@ export class Users {
 
   /** The same, of all users; a call that stops at its limit is taken up by the next. */
   async sweepAll(limit: number): Promise<number> {
-    const walk = this.#walk ?? { users: this.#all() };
+    const walk = this.#walk ?? { users: this.all() };
     this.#walk = undefined;
     let removed = 0;
     while (removed < limit) {
@@ -137,8 +137,8 @@ export class Users {
     };
   }
 
-  /** All users there are, some perhaps twice. */
-  async *#all(): AsyncGenerator<string> {
+  /** All users there are, in no order, some perhaps twice. */
+  async *all(): AsyncGenerator<string> {
     for await (const key of scan(this.#caller, this.#keys.pattern("user"))) {
       const parsed = this.#keys.parse(key);
       if (parsed?.name === "user") yield parsed.user;

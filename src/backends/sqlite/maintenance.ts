@@ -21,7 +21,8 @@ import { type DocumentKey, TOMBSTONE_MS } from "../records.ts";
 import type { Connection, SqliteRow, SqliteValue } from "./driver.ts";
 import { findFaults } from "./faults.ts";
 import { openDatabase, type SqliteBackendOptions } from "./open.ts";
-import { DamagedRow, number, STAMP_COLUMNS, text, toDocument, toEntry, toKeyframe } from "./rows.ts";
+import { DamagedRow, number, STAMP_COLUMNS, toDocument, toEntry, toKeyframe } from "./rows.ts";
+import { userNames } from "./users.ts";
 import { insertEntry, insertHead, insertKeyframe, takeSeq } from "./write.ts";
 
 /**
@@ -43,14 +44,8 @@ class SqliteMaintenance implements Maintenance {
     this.#now = now;
   }
 
-  async *users(): AsyncGenerator<string> {
-    // A seek for each name: a document has an index by user, and names that are no text stand behind all that are.
-    const next = "SELECT user FROM mcpstate_document WHERE user > ? AND user < x'' ORDER BY user LIMIT 1";
-    for (let after = "";;) {
-      const row = await this.#get(next, after);
-      if (row === undefined) return;
-      yield after = text(row, "user");
-    }
+  users(): AsyncGenerator<string> {
+    return userNames(this.#connection);
   }
 
   async *documents(user: string): AsyncGenerator<DocumentRecord> {

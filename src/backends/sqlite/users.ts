@@ -42,9 +42,26 @@ function readable(row: Readonly<Record<string, unknown>>): Head | Tombstone | un
   }
 }
 
-/** The names of all users. */
-export function userNames(connection: Connection): string[] {
-  return connection.all("SELECT name FROM mcpstate_user ORDER BY name").map((row) => text(row, "name"));
+/** Every user that has documents or tombstones, in order: a seek for each, since documents have an index by user. */
+export function userNames(connection: Connection): AsyncGenerator<string> {
+  return walkNames(
+    connection,
+    "SELECT user AS name FROM mcpstate_document WHERE user > ? AND user < x'' ORDER BY user",
+  );
+}
+
+/** Also those of whom nothing but request ids may be left. */
+export function countedNames(connection: Connection): AsyncGenerator<string> {
+  return walkNames(connection, "SELECT name FROM mcpstate_user WHERE name > ? AND name < x'' ORDER BY name");
+}
+
+/** Names that are no text stand behind all that are, and are left out. */
+async function* walkNames(connection: Connection, next: string): AsyncGenerator<string> {
+  for (let after = "";;) {
+    const row = await connection.single(() => connection.get(`${next} LIMIT 1`, after));
+    if (row === undefined) return;
+    yield after = text(row, "name");
+  }
 }
 
 /**
