@@ -24,7 +24,9 @@ async function startPair() {
     const isUp = (await replica.cli("INFO", "replication")).includes("master_link_status:up");
     return isUp && await offset(primary, "master_repl_offset") === await offset(replica, "slave_repl_offset");
   };
+  let first = primary;
   const failOver = async () => {
+    first = replica;
     await replica.cli("REPLICAOF", "NO", "ONE");
     front.retarget(replica.port);
     await primary.kill();
@@ -34,6 +36,8 @@ async function startPair() {
     caughtUp: () => until(follows, "the replica follows"),
     lag: () => link.retarget(0),
     failOver,
+    /** That of whoever is primary. */
+    port: () => first.port,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
@@ -89,3 +93,46 @@ Deno.test("redis: a held version that a failover has lost is no base, whatever c
   const twin = await backend.append(TRIP, expected(lost), appendAfter(lost, [AARHUS]));
   assertEquals(twin.outcome, "lost");
 });
+
+Deno.test("redis: after a failover that lost writes a listener is told of a gap, and of what follows", async () => {
+  for (const written of [0, 5]) {
+    await using pair = await startPair();
+    await using writer = new HandleStore(await openRedisBackend({ url: pair.url, ...quiet }));
+    await using ear = new TcpProxy(pair.port());
+    const url = `redis://127.0.0.1:${ear.port}`;
+    await using listener = new HandleStore(await openRedisBackend({ url, ...quiet }));
+    const handle = await writer.mint("trip", { stops: [] }, { user: "alice" });
+    const other = await writer.mint("cart", {}, { user: "alice" });
+    const events = listen(listener);
+    await events.ready;
+    await pair.caughtUp();
+    pair.lag();
+    await writer.patch(handle, [append("stops", "Odense")], { user: "alice" });
+    await writer.revoke(other, { user: "alice" });
+    await until(() => events.told.length === 2, "what will be lost is told");
+    ear.retarget(0); // so that it meets the server again only when as much was written as was lost
+    await pair.failOver();
+    for (let i = 0; i < written; i++) await writer.patch(handle, [append("stops", `Ribe ${i}`)], { user: "alice" });
+    if (written > 0) await writer.revoke(other, { user: "alice" });
+    ear.retarget(pair.port());
+    await until(() => events.told.length > 2, "the gap is told");
+    const last = await writer.patch(handle, [append("stops", "Skagen")], { user: "alice" });
+    await until(() => events.told.at(-1) === `change ${last.version}`, "what follows is told");
+    await listener.close();
+    assertEquals(events.told, ["change 2", "deleted", "gap rewound", `change ${last.version}`]);
+  }
+});
+
+/** What a listener is told from now on. */
+function listen(store: HandleStore): { readonly told: string[]; readonly ready: Promise<void> } {
+  const told: string[] = [];
+  const watch = store.watch("alice");
+  (async () => {
+    for await (const event of watch) {
+      told.push(
+        event.type === "change" ? `change ${event.version}` : event.type === "gap" ? `gap ${event.reason}` : event.type,
+      );
+    }
+  })();
+  return { told, ready: watch.ready };
+}

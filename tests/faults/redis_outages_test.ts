@@ -2,6 +2,9 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { Backend, Head } from "../../src/backends/backend.ts";
 import { openRedisBackend } from "../../src/backends/redis.ts";
 import { BackendError } from "../../src/document/errors.ts";
+import type { Entry } from "../../src/document/journal.ts";
+import { HandleStore } from "../../src/store/store.ts";
+import type { WatchEvent } from "../../src/store/watch.ts";
 import { AARHUS, appendAfter, expected, find, HEAD, mint, TRIP, until, write } from "../contract/drafts.ts";
 import { startRedis, startRedisCluster } from "../redis_server.ts";
 import { TcpProxy } from "../tcp_proxy.ts";
@@ -102,9 +105,16 @@ Deno.test("redis: where a write cannot have landed, its failure says so", async 
   }, "a write that was not sent");
 });
 
-Deno.test("redis: 20 restarts under load lose nothing acknowledged and are over in five seconds", async () => {
+Deno.test("redis: 20 restarts under load lose nothing acknowledged, are over in five seconds, and a listener misses nothing", async () => {
   await using server = await startRedis("--appendonly", "yes", "--appendfsync", "always");
   await using backend = await openRedisBackend({ url: server.url, deadlineMs: 5_000, ...quiet });
+  await using listener = new HandleStore(await openRedisBackend({ url: server.url, deadlineMs: 5_000, ...quiet }));
+  const told: WatchEvent[] = [];
+  const watch = listener.watch("alice");
+  await watch.ready;
+  const listening = (async () => {
+    for await (const event of watch) told.push(event);
+  })();
   let isOver = false;
   let lastLandedAt = performance.now();
   const work = async (writer: number) => {
@@ -138,14 +148,23 @@ Deno.test("redis: 20 restarts under load lose nothing acknowledged and are over 
     assert(lastLandedAt - back < 5_000 + SLACK_MS, `back after ${Math.round(lastLandedAt - back)} ms`);
   }
   isOver = true;
+  const journals: (Entry & { readonly handle: string })[] = [];
   for (const [writer, acknowledged] of (await Promise.all(writers)).entries()) {
-    const { head, entries } = await find(backend, { user: "alice", id: `trip_${writer}` });
+    const handle = `trip_${writer}`;
+    const { head, entries } = await find(backend, { user: "alice", id: handle });
+    journals.push(...entries.map((entry) => ({ ...entry, handle })));
     const bodies = entries.map(({ body }) => body);
     assertEquals(entries.map(({ version }) => version), entries.map((_, i) => i + 1));
     assertEquals(head.version, entries.length);
     assertEquals(new Set(bodies).size, bodies.length, "none twice");
     assertEquals(acknowledged.filter((body) => !bodies.includes(body)), [], "none lost");
   }
+  await until(() => told.length >= journals.length, "the listener is told of everything");
+  await listener.close();
+  await listening;
+  const brief = told.map((event) => event.type === "change" ? `${event.handle} ${event.version}` : event.type);
+  const written = journals.toSorted((a, b) => a.seq - b.seq).map(({ handle, version }) => `${handle} ${version}`);
+  assertEquals(brief, written, "each once, in order, and no gap");
 });
 
 Deno.test("redis: a subscription outlives the connection and tells of what was missed", async () => {
