@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Backend, Head, ListRange, Tombstone } from "../../src/backends/backend.ts";
+import type { Backend, Head, ListPage, ListRange, Tombstone } from "../../src/backends/backend.ts";
+import { isTombstone } from "../../src/backends/records.ts";
 import { AARHUS, assertSame, mint, outlive, removal, requestDraft, seconds, write } from "./drafts.ts";
 import type { Case } from "./target.ts";
 
@@ -55,6 +56,61 @@ export function listCases(contract: Case): void {
       ...Array.from({ length: 9 }, () => "expired"),
     ]);
   });
+
+  contract(
+    "list: shows each of 5,000 documents that lives throughout, though others move, come and go",
+    async (backend, open) => {
+      const other = await open();
+      const heads = new Map<string, Head>();
+      for (let i = 0; i < 5_000; i += 100) {
+        const ids = Array.from({ length: 100 }, (_, j) => `cart_${i + j}`);
+        for (const head of await Promise.all(ids.map((id) => mint(other, { user: "alice", id })))) {
+          heads.set(head.id, head);
+        }
+      }
+      const ids = [...heads.keys()];
+      const ended = new Set<string>();
+      let pages = 0;
+      // All over the list: what was seen, what comes next, and its end.
+      const disturb = async () => {
+        for (const id of [0, 1, 2, 3].map((step) => ids[(pages * 83 + step * 997) % ids.length])) {
+          const head = heads.get(id);
+          if (head === undefined || ended.has(id)) continue;
+          heads.set(id, await write(other, { user: "alice", id }, head, [AARHUS]));
+        }
+        const victim = ids[(pages * 83 + 4 * 997) % ids.length];
+        if (!ended.has(victim)) await other.remove({ user: "alice", id: victim }, removal());
+        ended.add(victim);
+        await mint(other, { user: "alice", id: `late_${pages}` });
+      };
+      const seen = new Map<string, number[]>();
+      const go = async (direction: ListRange["direction"], from: number): Promise<number> => {
+        let top = 0;
+        for (let place: number | undefined = from; place !== undefined; pages++) {
+          const page: ListPage = await backend.list("alice", { direction, from: place, limit: 100, tombstones: false });
+          top ||= page.seq;
+          for (const document of page.documents) {
+            if (isTombstone(document)) throw new Error("no tombstones were asked for");
+            seen.set(document.id, [...seen.get(document.id) ?? [], document.version]);
+          }
+          place = page.next;
+          if (pages < 60) await disturb();
+          assert(pages < 200, "the walk ends");
+        }
+        return top;
+      };
+      // What moves goes above the place where the walk began: it is met on the way up from there.
+      await go("up", await go("down", Number.MAX_SAFE_INTEGER));
+      assertEquals(ids.filter((id) => !ended.has(id) && !seen.has(id)), []);
+      for (const versions of seen.values()) {
+        assertEquals(versions, [...new Set(versions)].sort((a, b) => a - b), "again only with a higher version");
+      }
+      assert(
+        [...seen.values()].some((versions) => versions.length > 1) && ended.size > 50,
+        "the walk met what it is about",
+      );
+    },
+  );
 
   contract("list: numbers mints, writes, deletions and expiries without gaps", async (backend) => {
     const head = await mint(backend, { user: "alice", id: "trip_1" }, { ttlDays: seconds(0.3) });

@@ -6,7 +6,7 @@ import { BackendError } from "../../src/document/errors.ts";
 import { append } from "../../src/document/ops.ts";
 import { HandleStore } from "../../src/store/store.ts";
 import { Site } from "../store/raw.ts";
-import { Process } from "./processes.ts";
+import { startProcess } from "./processes.ts";
 
 const alice = { user: "alice" };
 
@@ -119,7 +119,7 @@ Deno.test("open: without permission says so, and names no path", async () => {
   await using site = await filled();
   const before = await contents(site.directory);
   for (const permissions of [[], [`--allow-read=${site.directory}`], [`--allow-write=${site.directory}`]]) {
-    await using process = new Process(site.path, ["open"], { permissions });
+    await using process = await startProcess(site.url, ["open"], { permissions });
     await process.next();
     await process.go();
     const [answer] = await process.rest();
@@ -181,7 +181,7 @@ Deno.test("write: that the file system cuts off loses nothing that was acknowled
     handle = await store.mint("cart", { items: [] }, alice);
   }
   // A limit on the size of files is as good as a full disk, and needs neither a disk nor root.
-  await using process = new Process(site.path, ["append", handle, "phone", "400", "9000"], {
+  await using process = await startProcess(site.url, ["append", handle, "phone", "400", "9000"], {
     limits: "trap '' XFSZ; ulimit -f 600",
   });
   assertEquals(await process.next(), { ready: true });

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { find, HEAD, mint, TRIP } from "../contract/drafts.ts";
-import { assertSound, KvProcess, KvSite, ofKind } from "./kv_site.ts";
+import { assertSound, KvSite, ofKind } from "./kv_site.ts";
+import { startProcess } from "./processes.ts";
 
 const alice = { user: "alice" };
 /** So large that it is staged in three commits before the fourth makes it visible. */
@@ -20,8 +21,8 @@ Deno.test("kv: kill -9 between and in the commits of a large write leaves the ol
     const fill = String.fromCharCode(97 + round);
     const commit = 1 + round % COMMITS;
     const when = round < COMMITS ? "during" : "after";
-    await using process = new KvProcess(site.path, ["die", TRIP.id, fill, `${BYTES}`, `${commit}`, when], {
-      flags: ["--unstable-kv", "--allow-run"],
+    await using process = await startProcess(site.url, ["die", TRIP.id, fill, `${BYTES}`, `${commit}`, when], {
+      flags: ["--allow-run"],
     });
     assertEquals(await process.rest(), []);
     staged += ofKind(await site.records(), "staged").size;
@@ -45,7 +46,7 @@ Deno.test("kv: kill -9 in the middle of saving, many times, loses nothing that w
   const handle = await store.mint("notes", { notes: "" }, alice);
   const acknowledged = new Map<number, string>();
   for (let round = 0; round < 12; round++) {
-    await using process = new KvProcess(site.path, ["save", handle]);
+    await using process = await startProcess(site.url, ["save", handle]);
     assertEquals(await process.next(), { ready: true });
     await process.go();
     const note = ({ item, version }: { item?: string; version?: number } = {}) => {

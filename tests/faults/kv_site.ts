@@ -1,13 +1,11 @@
 /**
- * A Deno KV database in a directory of its own: its records past the library, whether they fit together, and processes
- * that work on it.
+ * A Deno KV database in a directory of its own: its records past the library, and whether they fit together.
  *
  * @module
  */
 
 import { assertEquals } from "@std/assert";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import type { Backend } from "../../src/backends/backend.ts";
 import { type KvBackendOptions, openKvBackend } from "../../src/backends/kv.ts";
 import type { HandleStoreOptions } from "../../src/store/options.ts";
@@ -24,6 +22,7 @@ export interface Raw {
 export class KvSite implements AsyncDisposable {
   readonly directory: string = Deno.makeTempDirSync();
   readonly path: string = join(this.directory, "state.kv");
+  readonly url: string = `kv:///${this.path}`;
   readonly #opened = new AsyncDisposableStack();
 
   /** A connection, as a backend. */
@@ -133,103 +132,4 @@ export function beforeCommit(kv: Deno.Kv, commit: number, act: () => Promise<voi
     };
     return atomic;
   };
-}
-
-/** What a worker answers. */
-export interface Answer {
-  readonly item?: string;
-  readonly version?: number;
-  readonly handle?: string;
-  readonly pid?: number;
-  readonly failed?: string;
-  readonly message?: string;
-  readonly busy?: boolean;
-  readonly ready?: true;
-}
-
-const WORKER = fileURLToPath(new URL("kv_worker.ts", import.meta.url));
-
-/** How a worker is started. */
-export interface Start {
-  /** Beside reading and writing the database's directory. */
-  readonly flags?: readonly string[];
-}
-
-/** A process that works on a database. Disposing it kills it. */
-export class KvProcess implements AsyncDisposable {
-  readonly #child: Deno.ChildProcess;
-  readonly #answers: AsyncIterator<Answer>;
-  readonly #stdin: WritableStreamDefaultWriter<Uint8Array>;
-
-  constructor(path: string, args: readonly string[], { flags = ["--unstable-kv"] }: Start = {}) {
-    const directory = dirname(path);
-    this.#child = new Deno.Command(Deno.execPath(), {
-      args: [
-        ...["run", "-q", "--no-lock", "--no-prompt", "--no-check", `--allow-read=${directory}`],
-        ...[`--allow-write=${directory}`, ...flags, WORKER, path, ...args],
-      ],
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "inherit",
-    }).spawn();
-    this.#stdin = this.#child.stdin.getWriter();
-    this.#answers = lines(this.#child.stdout);
-  }
-
-  /** The next answer; `undefined` at the end. */
-  async next(): Promise<Answer | undefined> {
-    const { value, done } = await this.#answers.next();
-    return done ? undefined : value;
-  }
-
-  /** All answers from here on. */
-  async rest(): Promise<Answer[]> {
-    const all: Answer[] = [];
-    for (let answer = await this.next(); answer !== undefined; answer = await this.next()) all.push(answer);
-    return all;
-  }
-
-  /** Lets it go on where it waits. */
-  async go(): Promise<void> {
-    await this.#stdin.write(new TextEncoder().encode("go\n"));
-  }
-
-  /** kill −9. */
-  kill(): void {
-    try {
-      this.#child.kill("SIGKILL");
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error; // it has ended already
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.kill();
-    await this.rest();
-    await this.#stdin.abort().catch(() => undefined);
-    await this.#child.status;
-  }
-}
-
-/** A line that was cut off by a kill was not said. */
-async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<Answer> {
-  let text = "";
-  for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
-    text += chunk;
-    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n")) {
-      yield JSON.parse(text.slice(0, end));
-      text = text.slice(end + 1);
-    }
-  }
-}
-
-/** Starts workers, each with its number as its writer, lets them go at once and hears them out. */
-export async function together(site: KvSite, processes: number, command: string[], count: number): Promise<Answer[]> {
-  await using all = new AsyncDisposableStack();
-  const workers = Array.from({ length: processes }, (_, i) => {
-    return all.use(new KvProcess(site.path, [...command, `${i}`, `${count}`]));
-  });
-  assertEquals(await Promise.all(workers.map((worker) => worker.next())), Array(processes).fill({ ready: true }));
-  await Promise.all(workers.map((worker) => worker.go()));
-  return (await Promise.all(workers.map((worker) => worker.rest()))).flat();
 }

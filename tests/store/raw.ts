@@ -15,6 +15,7 @@ import { HandleStore } from "../../src/store/store.ts";
 export class Site implements AsyncDisposable {
   readonly directory = Deno.makeTempDirSync();
   readonly path = join(this.directory, "state.db");
+  readonly url = `sqlite:///${this.path}`;
   readonly #opened = new AsyncDisposableStack();
 
   /** A connection, as a backend. */
