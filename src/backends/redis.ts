@@ -95,6 +95,8 @@ class RedisBackend implements Backend {
   readonly #ears: Ears;
   readonly #users: Users;
   readonly #groups: Groups;
+  /** Those whose leftovers are being removed. */
+  readonly #tidied = new Set<string>();
   #steps = 0;
 
   constructor({ caller, keys, ears }: { caller: Caller; keys: Keys; ears: Ears }) {
@@ -108,7 +110,7 @@ class RedisBackend implements Backend {
   async create(key: DocumentKey, creation: Creation): Promise<Appended | Exists | Gone | QuotaReached | Replayed> {
     const keys = this.#writeKeys(key, [creation.request]);
     const answer = await this.#run(CREATE, key, keys, toCreate(key, creation));
-    if (this.#isTidyDue()) await this.#tidy(key.user);
+    this.#tidy(key.user);
     return only(answer, "appended", "exists", "gone", "quota", "replayed");
   }
 
@@ -136,7 +138,7 @@ class RedisBackend implements Backend {
   ): Promise<Appended | Lost | Absent | Gone | Replayed> {
     const plain = toPlain(key, expected, append);
     const answer = plain === undefined ? await this.#append(key, expected, append) : await this.#groups.append(plain);
-    if (this.#isTidyDue()) await this.#tidy(key.user);
+    this.#tidy(key.user);
     return only(answer, "appended", "lost", "absent", "gone", "replayed");
   }
 
@@ -152,7 +154,7 @@ class RedisBackend implements Backend {
     const keys = this.#writeKeys(key, [request]);
     const args = [key.id, String(expected ?? ""), writeId, ...toRequestArguments(request)];
     const answer = await this.#run(REMOVE, key, keys, args);
-    if (this.#isTidyDue()) await this.#tidy(key.user);
+    this.#tidy(key.user);
     return only(answer, "removed", "lost", "absent", "gone", "replayed");
   }
 
@@ -170,7 +172,7 @@ class RedisBackend implements Backend {
 
   async list(user: string, range: ListRange): Promise<ListPage> {
     const page = await this.#users.list(user, range);
-    if (this.#isTidyDue()) await this.#tidy(user);
+    this.#tidy(user);
     return page;
   }
 
@@ -216,14 +218,11 @@ class RedisBackend implements Backend {
     return [...this.#keys.all(key), this.#keys.requests(key.user), ...named];
   }
 
-  /** Now and then. */
-  #isTidyDue(): boolean {
-    return this.#steps++ % TIDY_EVERY === 0;
-  }
-
-  /** Removes some leftovers of a user. What it is on the way to does not fail with it. */
-  async #tidy(user: string): Promise<void> {
-    await this.#users.sweep(user, MOST_LEFTOVERS).catch(() => {});
+  /** Removes some leftovers of a user, now and then. What it is on the way to neither waits for it nor fails with it. */
+  #tidy(user: string): void {
+    if (this.#steps++ % TIDY_EVERY !== 0 || this.#tidied.has(user)) return;
+    this.#tidied.add(user);
+    this.#users.sweep(user, MOST_LEFTOVERS).catch(() => {}).finally(() => this.#tidied.delete(user));
   }
 }
 

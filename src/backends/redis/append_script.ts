@@ -6,7 +6,7 @@
 
 import { BASE } from "./lua_base.ts";
 import { JOURNAL } from "./lua_journal.ts";
-import { PLAIN } from "./lua_plain.ts";
+import { PLAIN, PLAIN_ARGUMENTS } from "./lua_plain.ts";
 import { CHANGES, KEYFRAMES, REQUESTS, WRITE } from "./lua_write.ts";
 import { writing } from "./script.ts";
 
@@ -14,26 +14,29 @@ import { writing } from "./script.ts";
  * Appends entries. `KEYS` from the twelfth: one per request, in order. `ARGV`: id, expected version, write id and turn,
  * bytes, oldest, keyframe version (or empty), write id, bytes and body; then ten for each step: write id (empty: no
  * entry), writer, body, offset, turn, title, days to live, request id (`=` before it, or empty), fingerprint, meta. A plain
- * one has the twelve of `APPEND_EACH` instead, and no keys for requests.
+ * one has those of `APPEND_EACH` instead, then the write id and turn that are expected, and no keys for requests.
  */
 export const APPEND = writing(
   PLAIN,
   `
 local ARGV = ARGV
-if #ARGV == 12 then
+if #ARGV == ${PLAIN_ARGUMENTS + 2} then
   local call = redis.call
   local time = call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  local news, seq = plain(KEYS[6], KEYS[7], KEYS[10], now, call('HGET', KEYS[1], 'seq') or 0, unpack(ARGV, 2))
+  local id, known, next, draft, turn, oldest, bytes, offset, writer, title, body = unpack(ARGV, 1, ${PLAIN_ARGUMENTS})
+  local news, seq = plain(KEYS[6], KEYS[7], turn ~= '0' and KEYS[10], now, call('HGET', KEYS[1], 'seq') or 0,
+    known, next, draft, turn, oldest, bytes, offset, writer, title, body)
   if news then
     call('HSET', KEYS[1], 'seq', seq)
-    call('ZADD', KEYS[2], seq, ARGV[1])
+    call('ZADD', KEYS[2], seq, id)
     redis.pcall('PUBLISH', KEYS[1], '')
     return news
   end
-  local id, version, writeId, turn, bytes, oldest, draft, writer, body, offset, named, title = unpack(ARGV)
-  ARGV = {id, version, writeId, turn, bytes, oldest, '', '', '', '',
-    draft, writer, body, offset, named, title, 'keep', '', '', ''}
+  ARGV = {id, string.format('%.0f', next - 1), ARGV[${PLAIN_ARGUMENTS + 1}], ARGV[${
+    PLAIN_ARGUMENTS + 2
+  }], bytes, oldest,
+    '', '', '', '', draft, writer, body, offset, turn, title, 'keep', '', '', ''}
 end
 
 -- Nothing has happened yet.
@@ -132,9 +135,9 @@ return {'appended', toValues(head), stamps}
 
 /**
  * Appends to several documents of a user, one plain entry each; every one stands for itself. `KEYS`: user, documents, then
- * head, journal and turns of each. `ARGV`: twelve for each document: id, expected version, write id and turn, bytes,
- * oldest, then write id, writer, body, offset, turn and title of the entry. Answers what is new of the head of each, or
- * nothing where nothing was done: the script that can do more is to be asked.
+ * head and journal of each, and its turns where there are any. `ARGV`: eleven for each document: id, what is known of its
+ * head, then version, write id, turn, oldest, bytes, offset, writer, title and body. Answers the news of each, parted by
+ * commas; none where nothing was done: the script that can do more is to be asked.
  */
 export const APPEND_EACH = writing(
   PLAIN,
@@ -142,14 +145,20 @@ export const APPEND_EACH = writing(
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local seq = redis.call('HGET', KEYS[1], 'seq') or 0
-local answers, order = {}, {}
-for i = 1, #ARGV / 12 do
-  local news, number = plain(KEYS[3 * i], KEYS[3 * i + 1], KEYS[3 * i + 2], now, seq, unpack(ARGV, 12 * i - 10, 12 * i))
-  answers[i] = news or false
+local answers, order, key = {}, {}, 3
+for i = 1, #ARGV, ${PLAIN_ARGUMENTS} do
+  local id, known, next, draft, turn, oldest, bytes, offset, writer, title, body = unpack(ARGV, i, i + ${
+    PLAIN_ARGUMENTS - 1
+  })
+  local HEAD, JOURNAL, TURNS = KEYS[key], KEYS[key + 1], turn ~= '0' and KEYS[key + 2]
+  key = key + (TURNS and 3 or 2)
+  local news, number =
+    plain(HEAD, JOURNAL, TURNS, now, seq, known, next, draft, turn, oldest, bytes, offset, writer, title, body)
+  answers[#answers + 1] = news or ''
   if news then
     seq = number
     order[#order + 1] = number
-    order[#order + 1] = ARGV[12 * i - 11]
+    order[#order + 1] = id
   end
 end
 if #order > 0 then
@@ -157,6 +166,6 @@ if #order > 0 then
   redis.call('ZADD', KEYS[2], unpack(order))
   redis.pcall('PUBLISH', KEYS[1], '')
 end
-return answers
+return table.concat(answers, ',')
 `,
 );

@@ -5,12 +5,11 @@
  * @module
  */
 
-import type { Appended } from "../backend.ts";
 import { APPEND, APPEND_EACH } from "./append_script.ts";
 import type { Caller } from "./caller.ts";
 import type { Keys } from "./keys.ts";
-import { type Plain, pushPlain } from "./plain.ts";
-import { type Answer, list, toAnswer, toAppended } from "./records.ts";
+import { type Plain, pushPlain, toAppended } from "./plain.ts";
+import { type Answer, text, toAnswer } from "./records.ts";
 
 /** How many go together, so that Redis soon looks after others and begins while the next are made ready. */
 const MOST = 32;
@@ -60,35 +59,35 @@ export class Groups {
 
   /** By the script that tells, where nothing was done, why. */
   async #one(plain: Plain): Promise<Answer> {
+    const { key, head } = plain;
     const args: string[] = [];
     pushPlain(args, plain);
-    const reply = await this.caller.run(APPEND, this.keys.all(plain.key), args);
-    return typeof reply === "string" ? toAppended(reply, plain) : toAnswer(reply, plain.key.id);
+    args.push(head.writeId, String(head.turn));
+    const reply = await this.caller.run(APPEND, this.keys.all(key), args);
+    return typeof reply === "string" ? toAppended(reply, plain) : toAnswer(reply, key.id);
   }
 
   async #each(user: string, sent: readonly Waiting[]): Promise<void> {
     const keys = this.keys.index(user);
     const args: string[] = [];
     for (const { plain } of sent) {
-      this.keys.pushWritten(keys, plain.key);
+      this.keys.pushWritten(keys, plain.key, plain.turn);
       pushPlain(args, plain);
     }
     try {
-      const answers = list(await this.caller.run(APPEND_EACH, keys, args));
-      sent.forEach((each, i) => this.#settle(each, answers[i]));
+      const news = text(await this.caller.run(APPEND_EACH, keys, args)).split(",");
+      sent.forEach((each, i) => this.#settle(each, news[i]));
     } catch (error) {
       for (const { reject } of sent) reject(error);
     }
   }
 
-  #settle({ plain, resolve, reject }: Waiting, reply: unknown): void {
-    if (reply === null) return resolve(this.#one(plain));
-    let answer: Appended;
+  #settle({ plain, resolve, reject }: Waiting, news: string | undefined): void {
+    if (news === "") return resolve(this.#one(plain));
     try {
-      answer = toAppended(reply, plain);
+      resolve(toAppended(text(news), plain));
     } catch (error) {
-      return reject(error);
+      reject(error);
     }
-    resolve(answer);
   }
 }

@@ -63,10 +63,11 @@ export class Keys {
     return [`${base}user`, `${base}documents`];
   }
 
-  /** Adds `head`, `journal` and `turns`: what an entry changes of a document. */
-  pushWritten(keys: string[], { user, id }: DocumentKey): void {
+  /** Adds `head` and `journal`, and `turns` if it has a turn: what an entry changes of a document. */
+  pushWritten(keys: string[], { user, id }: DocumentKey, turn: number): void {
     const base = this.#base(user);
-    keys.push(`${base}head:${id}`, `${base}journal:${id}`, `${base}turns:${id}`);
+    keys.push(`${base}head:${id}`, `${base}journal:${id}`);
+    if (turn > 0) keys.push(`${base}turns:${id}`);
   }
 
   head({ user, id }: DocumentKey): string {

@@ -4,42 +4,46 @@
  * @module
  */
 
+/** How many arguments it has. */
+export const PLAIN_ARGUMENTS = 11;
+
 /**
  * Makes few calls and no closures, for it runs more often than everything else together. What it does not care for it
  * answers with nothing, before the first write.
+ *
+ * The caller knows the head. `known` is what can change of it without a version, together with the write id, which tells
+ * the rest: if all that is as it was, so is everything, and only the time and the number of the entry are news.
  */
 export const PLAIN = `
--- Answers what the caller, who knows the head, cannot know of it as it is now, and its new number in the user's order; or
--- nothing, and has done nothing.
+-- Answers when it was written and its number in the user's order; or nothing, and has done nothing.
 local function plain(HEAD, JOURNAL, TURNS, now, before,
-    version, writeId, turn, bytes, oldest, draft, writer, body, offset, named, title)
+    known, next, draft, turn, oldest, bytes, offset, writer, title, body)
   local call = redis.call
-  local values = redis.pcall('HMGET', HEAD, 'version', 'writeId', 'turn', 'expiresAt', 'updatedAt', 'oldest', 'firstTurn',
-    'ttlDays', 'baseVersion', 'baseBytes', 'baseOffset', 'createdSeq')
-  if values.err or values[1] ~= version or values[2] ~= writeId or values[3] ~= turn then return nil end
-  local expiresAt, firstTurn = values[4], values[7]
-  if expiresAt and tonumber(expiresAt) <= now then return nil end
-  local next = string.format('%.0f', version + 1)
+  local was = redis.pcall('HMGET', HEAD, 'writeId', 'turn', 'expiresAt', 'ttlDays', 'oldest', 'baseVersion', 'updatedAt')
+  -- One among many that is damaged must not end the script.
+  if was.err or not (was[1] and was[2] and was[5] and was[6]) then return nil end
+  local expiresAt, updatedAt = was[3], tonumber(was[7] or '')
+  if was[1] .. ' ' .. was[2] .. ' ' .. (expiresAt or '-') .. ' ' .. (was[4] or '-') .. ' ' .. was[5] .. ' ' .. was[6] ~= known
+    or not updatedAt or expiresAt and tonumber(expiresAt) <= now then
+    return nil
+  end
+  local at = string.format('%.0f', updatedAt > now and updatedAt or now)
   local seq = string.format('%.0f', before + 1)
-  local written = string.format('%.0f', math.max(now, tonumber(values[5])))
-  if tonumber(named) > tonumber(turn) then turn = named end
-  if tonumber(oldest) < tonumber(values[6]) then oldest = values[6] end
-  local added = redis.pcall('XADD', JOURNAL, next .. '-0', 'writeId', draft, 'at', written, 'turn', turn,
+  local added = redis.pcall('XADD', JOURNAL, next .. '-0', 'writeId', draft, 'at', at, 'turn', turn,
     'writer', writer, 'seq', seq, 'offset', offset, 'body', body)
   if type(added) == 'table' and added.err then return nil end
-  call('HSET', HEAD, 'version', next, 'writeId', draft, 'updatedAt', written, 'writer', writer, 'turn', turn,
+  call('HSET', HEAD, 'version', next, 'writeId', draft, 'updatedAt', at, 'writer', writer,
     'bytes', bytes, 'oldest', oldest, 'offset', offset, 'seq', seq)
   if title ~= '' then call('HSET', HEAD, 'title', string.sub(title, 2)) end
-  if turn ~= '0' then
-    if firstTurn == '0' then
-      firstTurn = turn
-      call('HSET', HEAD, 'firstTurn', turn)
-    end
+  if turn ~= was[2] then
+    call('HSET', HEAD, 'turn', turn)
+    if was[2] == '0' then call('HSET', HEAD, 'firstTurn', turn) end
+  end
+  if TURNS then
     call('ZREMRANGEBYSCORE', TURNS, turn, turn)
     call('ZADD', TURNS, turn, next)
     if expiresAt then call('PEXPIREAT', TURNS, expiresAt) end -- it may have come into being just now
   end
-  return table.concat({written, turn, seq, oldest, firstTurn, expiresAt or '-', values[8] or '-',
-    values[9], values[10], values[11], values[12]}, ' '), seq
+  return at .. ' ' .. seq, seq
 end
 `;

@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Append, DocumentKey, EntryDraft, Expected, Head } from "../backend.ts";
+import type { Append, Appended, DocumentKey, EntryDraft, Expected, Head } from "../backend.ts";
+import { number } from "./records.ts";
 
 /** How many characters a body may have. */
 const MOST_CHARACTERS = 32 * 1024;
@@ -16,8 +17,10 @@ export interface Plain {
   readonly entry: EntryDraft;
   /** {@link Append.bytes}. */
   readonly bytes: number;
-  /** {@link Append.oldest}. */
+  /** The oldest version to retain from now on. */
   readonly oldest: number;
+  /** The turn of the entry. */
+  readonly turn: number;
 }
 
 /** An append as a plain one; `undefined` if it is more: a batch, a request, a keyframe, a time to live, or a large body. */
@@ -26,16 +29,61 @@ export function toPlain(key: DocumentKey, expected: Expected, append: Append): P
   if (head === undefined || head.version !== version || head.writeId !== writeId || head.turn !== turn) {
     return undefined;
   }
+  if ((head.firstTurn === 0) !== (turn === 0)) return undefined; // its first turn is still to be found out
   const { steps, keyframe, bytes, oldest } = append;
   const { entry, request } = steps[0];
   if (steps.length > 1 || keyframe !== undefined || request !== undefined) return undefined;
   if (entry === undefined || entry.ttlDays !== undefined || entry.body.length > MOST_CHARACTERS) return undefined;
-  return { key, head, entry, bytes, oldest };
+  return {
+    key,
+    head,
+    entry,
+    bytes,
+    oldest: Math.max(oldest, head.oldest),
+    turn: Math.max(turn, entry.turn ?? 0),
+  };
 }
 
-/** Adds its twelve arguments. */
-export function pushPlain(args: string[], { key, head, entry, bytes, oldest }: Plain): void {
-  const { writeId, writer, body, offset, turn = 0, title } = entry;
-  args.push(key.id, String(head.version), head.writeId, String(head.turn), String(bytes), String(oldest));
-  args.push(writeId, writer, body, String(offset), String(turn), title === undefined ? "" : `=${title}`);
+/** Adds its eleven arguments. */
+export function pushPlain(args: string[], { key, head, entry, bytes, oldest, turn }: Plain): void {
+  const { writeId, writer, body, offset, title } = entry;
+  const known = `${head.writeId} ${head.turn} ${head.expiresAt ?? "-"} ${
+    head.ttlDays ?? "-"
+  } ${head.oldest} ${head.base.version}`;
+  args.push(key.id, known, String(head.version + 1), writeId, String(turn), String(oldest), String(bytes));
+  args.push(String(offset), writer, title === undefined ? "" : `=${title}`, body);
+}
+
+/**
+ * The answer to it: what the writer knew of the head, what it has written, and the news, a time and a number.
+ *
+ * @throws {BackendError} if the news are damaged.
+ */
+export function toAppended(news: string, { head: before, entry, bytes, oldest, turn }: Plain): Appended {
+  const space = news.indexOf(" ");
+  const at = number(news.slice(0, space));
+  const seq = number(news.slice(space + 1));
+  const { writeId, writer, offset, title = before.title } = entry;
+  const version = before.version + 1;
+  const head: Head = {
+    id: before.id,
+    kind: before.kind,
+    title,
+    version,
+    writeId,
+    createdAt: before.createdAt,
+    updatedAt: at,
+    writer,
+    turn,
+    firstTurn: before.firstTurn === 0 ? turn : before.firstTurn,
+    ttlDays: before.ttlDays,
+    expiresAt: before.expiresAt,
+    bytes,
+    oldest,
+    offset,
+    base: before.base,
+    seq,
+    createdSeq: before.createdSeq,
+  };
+  return { outcome: "appended", head, stamps: [{ version, writeId, at, turn, writer, seq, offset }] };
 }

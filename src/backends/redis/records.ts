@@ -22,7 +22,6 @@ import type { DocumentRecord, Unreadable } from "../maintenance.ts";
 import type { Head, RequestRecord, Tombstone } from "../records.ts";
 import { damaged } from "./errors.ts";
 import { HEAD_FIELDS } from "./lua_base.ts";
-import type { Plain } from "./plain.ts";
 
 /** What a script may answer about a document. */
 export type Answer =
@@ -69,48 +68,6 @@ export function toAnswer(reply: unknown, id: string): Answer {
     default:
       throw damaged();
   }
-}
-
-/**
- * The answer to a plain append, from what is new of the head and what the writer knew of it. Version, write id and turn
- * were those that it knew, so all that is not told is as it was.
- *
- * @throws {BackendError} if the record is damaged.
- */
-export function toAppended(reply: unknown, { head: before, entry, bytes }: Plain): Appended {
-  const [at, turn, seq, oldest, firstTurn, expiresAt, ttlDays, base, baseBytes, baseOffset, createdSeq] = text(reply)
-    .split(" ");
-  const { writeId, writer, offset, title = before.title } = entry;
-  const stamp = {
-    version: before.version + 1,
-    writeId,
-    at: number(at),
-    turn: number(turn),
-    writer,
-    seq: number(seq),
-    offset,
-  };
-  const head: Head = {
-    id: before.id,
-    kind: before.kind,
-    title,
-    version: stamp.version,
-    writeId,
-    createdAt: before.createdAt,
-    updatedAt: stamp.at,
-    writer,
-    turn: stamp.turn,
-    firstTurn: number(firstTurn),
-    ttlDays: ttlDays === "-" ? undefined : number(ttlDays),
-    expiresAt: expiresAt === "-" ? undefined : number(expiresAt),
-    bytes,
-    oldest: number(oldest),
-    offset,
-    base: { version: number(base), bytes: number(baseBytes), offset: number(baseOffset) },
-    seq: stamp.seq,
-    createdSeq: number(createdSeq),
-  };
-  return { outcome: "appended", head, stamps: [stamp] };
 }
 
 function toFound([flat, target, onto, entries]: readonly unknown[], id: string): Found {
