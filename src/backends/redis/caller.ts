@@ -13,6 +13,8 @@ import type { Script } from "./script.ts";
 /** Whoever calls Redis. */
 export class Caller {
   readonly #digests = new Map<Script, string>();
+  /** Ends the pauses before another attempt. */
+  readonly #pauses = new Set<() => void>();
   #closed = false;
 
   /** @param deadlineMs how long a call may take, whatever happens. */
@@ -47,6 +49,7 @@ export class Caller {
   close(): void {
     this.#closed = true;
     this.link.close();
+    for (const end of this.#pauses) end();
   }
 
   async #untilAnswered(
@@ -80,9 +83,22 @@ export class Caller {
         const waitMs = pauseMs * (0.5 + Math.random());
         if (this.#closed) throw mayHaveLanded ? toBackendError(error, true) : closed();
         if (performance.now() + waitMs >= deadline) throw toBackendError(error, mayHaveLanded);
-        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        await this.#pause(waitMs);
+        if (this.#closed && mayHaveLanded) throw toBackendError(error, true);
       }
     }
+  }
+
+  #pause(waitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.#pauses.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, waitMs);
+      this.#pauses.add(end);
+    });
   }
 
   async #digest(script: Script): Promise<string> {
