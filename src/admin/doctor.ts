@@ -4,8 +4,9 @@
  * @module
  */
 
-import type { DocumentRecord, Maintenance } from "../backends/maintenance.ts";
-import { type DocumentKey, isTombstone } from "../backends/records.ts";
+import type { DocumentRecord, Maintenance, Remedy } from "../backends/maintenance.ts";
+import { type DocumentKey, type Head, isTombstone } from "../backends/records.ts";
+import { derive } from "./derive.ts";
 import { examine } from "./examine.ts";
 import { isSame } from "./portable.ts";
 
@@ -17,6 +18,8 @@ export interface Finding {
   readonly id?: string;
   /** What is wrong, in one sentence. */
   readonly problem: string;
+  /** What puts it right without losing anything; absent where nothing does. See {@link repairStore}. */
+  readonly remedy?: Remedy;
 }
 
 /** What to look at. */
@@ -25,6 +28,8 @@ export interface CheckOptions {
   readonly user?: string;
   /** Told of each document once it has been looked at. */
   readonly onChecked?: (key: DocumentKey) => void;
+  /** Ends it before the next document, with its reason. */
+  readonly signal?: AbortSignal;
 }
 
 /** How often a document that is written meanwhile is looked at again. */
@@ -41,9 +46,10 @@ export async function* checkStore(source: Maintenance, options: CheckOptions = {
     const seen = new Set<string>();
     for await (const record of source.documents(user)) {
       if (seen.has(record.id)) continue; // written meanwhile, so it came again
+      options.signal?.throwIfAborted();
       seen.add(record.id);
       const key = { user, id: record.id };
-      for (const problem of await checkDocument(source, key, record)) yield { ...key, problem };
+      yield* await checkDocument(source, key, record);
       options.onChecked?.(key);
     }
   }
@@ -56,17 +62,41 @@ async function checkDocument(
   source: Maintenance,
   key: DocumentKey,
   first: DocumentRecord,
-): Promise<readonly string[]> {
+): Promise<readonly Finding[]> {
   let record: DocumentRecord | undefined = first;
   for (let attempt = 1; record !== undefined && attempt <= ATTEMPTS; attempt++) {
     const problems: readonly string[] = await checkRecord(source, key, record);
     if (problems.length === 0) return [];
     const now: DocumentRecord | undefined = await source.document(key);
-    if (isSame(record, now)) return problems;
+    if (isSame(record, now)) return await withRemedy(source, key, record, problems);
     record = now;
     await new Promise((resolve) => setTimeout(resolve, 2 ** attempt));
   }
-  return record === undefined ? [] : ["It was written all the time, and could not be checked: check again later."];
+  if (record === undefined) return [];
+  return [{ ...key, problem: "It was written all the time, and could not be checked: check again later." }];
+}
+
+/** What is wrong with a document, and what puts it right if its journal is sound. */
+async function withRemedy(
+  source: Maintenance,
+  key: DocumentKey,
+  record: DocumentRecord,
+  problems: readonly string[],
+): Promise<readonly Finding[]> {
+  const isLive = !("unreadable" in record) && !isTombstone(record);
+  const isSound = isLive && await derive(source, key, record) !== undefined;
+  const remedy = isSound ? toRemedy(source, key, record) : undefined;
+  return problems.map((problem) => ({ ...key, problem, ...(remedy === undefined ? {} : { remedy }) }));
+}
+
+function toRemedy(source: Maintenance, key: DocumentKey, head: Head): Remedy {
+  return {
+    does: "make keyframes, the index of turns and what the head says of sizes anew from the journal",
+    apply: async () => {
+      const derived = await derive(source, key, head);
+      if (derived !== undefined) await source.rebuild(key, head, derived);
+    },
+  };
 }
 
 async function checkRecord(source: Maintenance, key: DocumentKey, record: DocumentRecord): Promise<readonly string[]> {

@@ -15,6 +15,8 @@ export interface ExportOptions {
   readonly user?: string;
   /** Told of each document that cannot be read; the export says so in its place, and goes on. */
   readonly onUnreadable?: (key: DocumentKey, problem: string) => void;
+  /** Ends it before the next document, with its reason. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -31,6 +33,7 @@ export async function* exportStore(source: Maintenance, options: ExportOptions =
     const seen = new Set<string>();
     for await (const record of source.documents(user)) {
       if (seen.has(record.id)) continue; // written meanwhile, so it came again
+      options.signal?.throwIfAborted();
       seen.add(record.id);
       const key = { user, id: record.id };
       const { kind, lines, problem } = toLines(key, await readPortable(source, key, record));

@@ -18,6 +18,8 @@ export interface ImportOptions {
   readonly maxStateBytes?: number;
   /** Told after each document how far it is. */
   readonly onProgress?: (progress: ImportProgress) => void;
+  /** Ends it before the next line, with its reason. Documents are in or not; it is taken up by running it again. */
+  readonly signal?: AbortSignal;
 }
 
 /** How far an import is. */
@@ -73,10 +75,11 @@ export async function importLines(
   target: Maintenance,
   options: ImportOptions = {},
 ): Promise<ImportReport> {
-  const { dryRun = false, maxStateBytes = DEFAULT_MAX_STATE_BYTES, onProgress = () => {} } = options;
+  const { dryRun = false, maxStateBytes = DEFAULT_MAX_STATE_BYTES, onProgress = () => {}, signal } = options;
   const importer = new Importer(target, { dryRun, maxStateBytes, onProgress });
   let isEmpty = true;
   for await (const text of lines) {
+    signal?.throwIfAborted();
     if (isEmpty) checkHeader(text);
     else await importer.take(text);
     isEmpty = false;

@@ -22,7 +22,7 @@ type Current =
 /** Takes the lines after the header, in order. */
 export class Importer {
   readonly #target: Maintenance;
-  readonly #options: Required<ImportOptions>;
+  readonly #options: Required<Omit<ImportOptions, "signal">>;
   readonly #refused: Refusal[] = [];
   readonly #counts = { adopted: 0, existing: 0, ended: 0, tombstones: 0 };
   readonly #read = { documents: 0, tombstones: 0, unreadable: 0 };
@@ -31,7 +31,7 @@ export class Importer {
   #announced: ExportCounts | undefined;
 
   /** With all options decided. */
-  constructor(target: Maintenance, options: Required<ImportOptions>) {
+  constructor(target: Maintenance, options: Required<Omit<ImportOptions, "signal">>) {
     this.#target = target;
     this.#options = options;
   }

@@ -62,6 +62,26 @@ export interface Fault {
   readonly id?: string;
   /** What is wrong, in one sentence. */
   readonly problem: string;
+  /** What puts it right; absent where that might lose something, or nothing can. */
+  readonly remedy?: Remedy;
+}
+
+/** What puts something right without losing anything: it makes anew what can be told from elsewhere, or removes what leads nowhere. */
+export interface Remedy {
+  /** What it does, as the rest of a sentence: `count the documents anew`. */
+  readonly does: string;
+  /** Does it, in one step that looks again first: what is right meanwhile stays as it is. */
+  apply(): Promise<void>;
+}
+
+/** What a store keeps of a journal so that reading it is cheap: all of it can be made anew from the journal. */
+export interface Derived {
+  /** Every keyframe that there is to be, ascending. */
+  readonly keyframes: readonly Keyframe[];
+  /** The whole index of turns, ascending. */
+  readonly turns: readonly TurnEnd[];
+  /** What the head says of the journal. */
+  readonly head: Pick<Head, "bytes" | "offset" | "base">;
 }
 
 /** How many records an iteration fetches at a time; of entries and keyframes each may be as large as a state. */
@@ -94,6 +114,11 @@ export interface Maintenance extends AsyncDisposable {
    * @throws {TypeError} if the journal is not whole; nothing was changed then.
    */
   adopt(key: DocumentKey, what: Adoption | PortableTombstone): Promise<"adopted" | "exists">;
+  /**
+   * Puts what is derived from a journal in the place of what is kept of that, if the head is still at `expected`. Keyframes go
+   * one by one, the rest in one step; whoever reads meanwhile can. Answers whether the head was there.
+   */
+  rebuild(key: DocumentKey, expected: Pick<Head, "version" | "writeId">, derived: Derived): Promise<boolean>;
   /** What is wrong in the engine's own records: counters, indices, what belongs to no document. */
   faults(): AsyncIterable<Fault>;
 }

@@ -150,6 +150,7 @@ export function forward(maintenance: Maintenance): Maintenance {
     keyframes: (key) => maintenance.keyframes(key),
     turns: (key) => maintenance.turns(key),
     adopt: (key, what) => maintenance.adopt(key, what),
+    rebuild: (key, expected, derived) => maintenance.rebuild(key, expected, derived),
     faults: () => maintenance.faults(),
     [Symbol.asyncDispose]: () => maintenance[Symbol.asyncDispose](),
   };

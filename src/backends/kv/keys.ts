@@ -38,6 +38,21 @@ function part(name: string): KvKeyPart {
 export class Keys {
   constructor(readonly prefix: string) {}
 
+  /** What the first part of a key after the prefix may be. */
+  readonly names: readonly string[] = [
+    "chunk",
+    "document",
+    "due",
+    "format",
+    "journal",
+    "leftover",
+    "list",
+    "request",
+    "requested",
+    "staged",
+    "user",
+  ];
+
   format(): KvKey {
     return [this.prefix, "format"];
   }
@@ -59,12 +74,20 @@ export class Keys {
     return [this.prefix, "document", part(user), part(id)];
   }
 
+  lists(): KvKey {
+    return [this.prefix, "list"];
+  }
+
   list(user: string): KvKey {
     return [this.prefix, "list", part(user)];
   }
 
   listed(user: string, seq: number): KvKey {
     return [this.prefix, "list", part(user), seq];
+  }
+
+  allDues(): KvKey {
+    return [this.prefix, "due"];
   }
 
   dues(user: string): KvKey {
@@ -75,6 +98,10 @@ export class Keys {
     return [this.prefix, "due", part(user), at, part(id)];
   }
 
+  allRequests(): KvKey {
+    return [this.prefix, "request"];
+  }
+
   requests(user: string): KvKey {
     return [this.prefix, "request", part(user)];
   }
@@ -83,12 +110,20 @@ export class Keys {
     return [this.prefix, "request", part(user), part(id)];
   }
 
+  allRequestTimes(): KvKey {
+    return [this.prefix, "requested"];
+  }
+
   requestTimes(user: string): KvKey {
     return [this.prefix, "requested", part(user)];
   }
 
   requested(user: string, id: string, at: number): KvKey {
     return [this.prefix, "requested", part(user), at, part(id)];
+  }
+
+  journals(): KvKey {
+    return [this.prefix, "journal"];
   }
 
   journal(journal: string): KvKey {
@@ -105,6 +140,10 @@ export class Keys {
 
   turns(journal: string): KvKey {
     return [this.prefix, "journal", journal, "turn"];
+  }
+
+  chunks(): KvKey {
+    return [this.prefix, "chunk"];
   }
 
   chunk(stage: string, number: number): KvKey {
@@ -130,8 +169,8 @@ export class Keys {
     return [this.prefix, "leftover", userPart, name];
   }
 
-  /** A user as it stands in keys. */
-  userPart(user: string): KvKeyPart {
-    return part(user);
+  /** A user, or the id of a document, as it stands in keys. */
+  userPart(name: string): KvKeyPart {
+    return part(name);
   }
 }

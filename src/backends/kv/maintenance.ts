@@ -8,6 +8,7 @@ import { BackendError } from "../../document/errors.ts";
 import type { Entry, Keyframe } from "../../document/journal.ts";
 import {
   type Adoption,
+  type Derived,
   type DocumentRecord,
   type Fault,
   type Maintenance,
@@ -16,14 +17,15 @@ import {
   type TurnEnd,
   type Unreadable,
 } from "../maintenance.ts";
-import type { DocumentKey } from "../records.ts";
+import type { DocumentKey, Head } from "../records.ts";
 import { adoptDocument } from "./adopt.ts";
 import { loadText } from "./bodies.ts";
 import type { Connection } from "./connection.ts";
 import type { KvKey } from "./database.ts";
 import { findFaults } from "./faults.ts";
 import { type KvBackendOptions, openDatabase } from "./open.ts";
-import { number, type StoredText, toDocument, toEntry, toKeyframe, toLeftover } from "./values.ts";
+import { rebuild } from "./repair.ts";
+import { idIn, number, type StoredText, toDocument, toEntry, toKeyframe, toLeftover } from "./values.ts";
 import { userNames, walk } from "./walk.ts";
 
 /**
@@ -84,6 +86,10 @@ class KvMaintenance implements Maintenance {
     return adoptDocument(this.#connection, key, what);
   }
 
+  rebuild(key: DocumentKey, expected: Pick<Head, "version" | "writeId">, derived: Derived): Promise<boolean> {
+    return rebuild(this.#connection, key, expected, derived);
+  }
+
   faults(): AsyncGenerator<Fault> {
     return findFaults(this.#connection);
   }
@@ -140,15 +146,8 @@ class KvMaintenance implements Maintenance {
 
 function toRecord(value: unknown): DocumentRecord {
   const record = readable(() => toDocument(value));
-  if ("unreadable" in record) return { id: idOf(value), unreadable: record.unreadable };
+  if ("unreadable" in record) return { id: String(idIn(value) ?? "(unknown)"), unreadable: record.unreadable };
   return "tombstone" in record ? record.tombstone : record.head;
-}
-
-/** The id in a record that cannot be read otherwise. */
-function idOf(value: unknown): string {
-  if (typeof value !== "object" || value === null) return "(unknown)";
-  const record = "head" in value ? value.head : "tombstone" in value ? value.tombstone : undefined;
-  return typeof record === "object" && record !== null && "id" in record ? String(record.id) : "(unknown)";
 }
 
 function readable<T>(read: () => T, version?: number): T | Unreadable {

@@ -96,6 +96,13 @@ function unlessDamaged<T>(read: () => T): T | undefined {
   }
 }
 
+/** The id in the record of a document, also in one that cannot be read otherwise. */
+export function idIn(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  const record = "head" in value ? value.head : "tombstone" in value ? value.tombstone : undefined;
+  return typeof record === "object" && record !== null && "id" in record ? record.id : undefined;
+}
+
 function toTombstone(value: unknown): Tombstone {
   const fields = toFields(value, "tombstone");
   const { status } = fields;

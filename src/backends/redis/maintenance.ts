@@ -10,6 +10,7 @@ import { BackendError } from "../../document/errors.ts";
 import type { Entry, Keyframe } from "../../document/journal.ts";
 import {
   type Adoption,
+  type Derived,
   type DocumentRecord,
   type Fault,
   type Maintenance,
@@ -18,7 +19,7 @@ import {
   type TurnEnd,
   type Unreadable,
 } from "../maintenance.ts";
-import type { DocumentKey } from "../records.ts";
+import type { DocumentKey, Head } from "../records.ts";
 import { adopt } from "./adopt.ts";
 import type { Caller } from "./caller.ts";
 import { replyCode } from "./errors.ts";
@@ -28,6 +29,7 @@ import { open, type Opened } from "./open.ts";
 import type { RedisBackendOptions } from "./options.ts";
 import { DOCUMENT } from "./read_scripts.ts";
 import { list, number, readable, text, toEntry, toRecord } from "./records.ts";
+import { rebuild } from "./repair.ts";
 import { scan } from "./scan.ts";
 import { Users } from "./users.ts";
 
@@ -131,8 +133,12 @@ class RedisMaintenance implements Maintenance {
     return adopt(this.#caller, this.#keys, key, what);
   }
 
-  async *faults(): AsyncGenerator<Fault> {
-    yield* findFaults(this.#caller, this.#keys, this.users());
+  rebuild(key: DocumentKey, expected: Pick<Head, "version" | "writeId">, derived: Derived): Promise<boolean> {
+    return rebuild(this.#caller, this.#keys, key, expected, derived);
+  }
+
+  faults(): AsyncGenerator<Fault> {
+    return findFaults(this.#caller, this.#keys);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -8,6 +8,7 @@ import type { Entry, Keyframe } from "../../document/journal.ts";
 import { type Relaid, relay } from "../../document/relay.ts";
 import {
   type Adoption,
+  type Derived,
   type DocumentRecord,
   type Fault,
   type Maintenance,
@@ -17,7 +18,7 @@ import {
   type TurnEnd,
   type Unreadable,
 } from "../maintenance.ts";
-import { type DocumentKey, TOMBSTONE_MS } from "../records.ts";
+import { type DocumentKey, type Head, TOMBSTONE_MS } from "../records.ts";
 import type { Connection, SqliteRow, SqliteValue } from "./driver.ts";
 import { findFaults } from "./faults.ts";
 import { openDatabase, type SqliteBackendOptions } from "./open.ts";
@@ -93,8 +94,31 @@ class SqliteMaintenance implements Maintenance {
     });
   }
 
-  async *faults(): AsyncGenerator<Fault> {
-    yield* findFaults(this.#connection);
+  async rebuild(
+    { user, id }: DocumentKey,
+    { version, writeId }: Pick<Head, "version" | "writeId">,
+    { keyframes, turns, head: { bytes, offset, base } }: Derived,
+  ): Promise<boolean> {
+    const connection = this.#connection;
+    return await connection.write(() => {
+      const row = connection.get(
+        "UPDATE mcpstate_document SET bytes = ?, journal_offset = ?, base_version = ?, base_bytes = ?, base_offset = ? " +
+          "WHERE user = ? AND id = ? AND status = 'live' AND version = ? AND write_id = ? RETURNING doc",
+        ...[bytes, offset, base.version, base.bytes, base.offset, user, id, version, writeId],
+      );
+      if (row === undefined) return false;
+      const doc = number(row, "doc");
+      for (const table of ["keyframe", "turn"]) connection.run(`DELETE FROM mcpstate_${table} WHERE doc = ?`, doc);
+      for (const keyframe of keyframes) insertKeyframe(connection, doc, keyframe);
+      for (const { turn, version } of turns) {
+        connection.run("INSERT INTO mcpstate_turn (doc, turn, version) VALUES (?, ?, ?)", doc, turn, version);
+      }
+      return true;
+    });
+  }
+
+  faults(): AsyncGenerator<Fault> {
+    return findFaults(this.#connection, this.#now);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
