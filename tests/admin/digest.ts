@@ -39,8 +39,8 @@ export async function digestOf(source: Maintenance): Promise<Digest> {
 async function describe(source: Maintenance, key: DocumentKey, record: DocumentRecord): Promise<object> {
   const reading = await readPortable(source, key, record);
   if (reading.outcome === "ended") {
-    const { seq: _, ...tombstone } = reading.tombstone;
-    return tombstone;
+    const { status, kind, goneAt, ttlDays } = reading.tombstone;
+    return { status, kind, goneAt, ttlDays };
   }
   if (reading.outcome !== "document") throw new Error(`${key.id} of ${key.user}: ${JSON.stringify(reading)}`);
   const { keyframe, entries, folded } = reading.document;

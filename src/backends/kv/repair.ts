@@ -12,7 +12,7 @@ import { DELETED_AT_ONCE, type KvEntry, type KvKey } from "./database.ts";
 import type { Places } from "./places.ts";
 import { findStamp } from "./read.ts";
 import { load, runStep, type Step } from "./step.ts";
-import { readDocument, readUser, type UserRecord } from "./values.ts";
+import { type Live, readDocument, readUser, type UserRecord } from "./values.ts";
 import { walk } from "./walk.ts";
 import { addKeyframe, putHead } from "./write.ts";
 
@@ -118,16 +118,15 @@ export async function rebuild(
   const { keys } = connection;
   for (const keyframe of derived.keyframes) {
     await using stage = new Stage(connection, key.user, [keyframe.body]);
-    const isKept = await within(connection, key, expected, async (step, journal) => {
+    const isKept = await within(connection, key, expected, async (step, { journal }) => {
       if ((await findStamp(connection, journal, keyframe.version))?.writeId !== keyframe.writeId) return;
       const [body] = await stage.join(step);
       addKeyframe(connection, step, journal, keyframe, body);
     });
     if (!isKept) return false;
   }
-  const isSettled = await within(connection, key, expected, (step, journal, before) => {
-    const head = { ...before, ...derived.head };
-    putHead(connection, step, key.user, { journal, head }, before);
+  const isSettled = await within(connection, key, expected, (step, live) => {
+    putHead(connection, step, key.user, { ...live, head: { ...live.head, ...derived.head } }, live.head);
     return Promise.resolve();
   });
   if (!isSettled) return false;
@@ -164,15 +163,15 @@ function within(
   connection: Connection,
   key: DocumentKey,
   { version, writeId }: Pick<Head, "version" | "writeId">,
-  write: (step: Step, journal: string, head: Head) => Promise<void>,
+  write: (step: Step, live: Live) => Promise<void>,
 ): Promise<boolean> {
   return runStep(connection, key.user, async (step) => {
     const { entry, document } = await load(connection, key);
     if (document === undefined || "tombstone" in document) return false;
-    const { head, journal } = document;
+    const { head } = document;
     if (head.version !== version || head.writeId !== writeId) return false;
     step.check(entry);
-    await write(step, journal, head);
+    await write(step, document);
     return true;
   });
 }

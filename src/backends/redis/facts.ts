@@ -25,11 +25,13 @@ export interface Facts {
   readonly frames: readonly string[];
   /** Versions of which there is a body of a keyframe. */
   readonly states: readonly string[];
+  /** The write id of version 1; absent if nobody will send that again. */
+  readonly firstWriteId?: string;
 }
 
 /** @throws {BackendError} if the head is damaged. */
 export function toFacts(id: string, now: number, reply: unknown): Facts {
-  const [head, mark, seq, endsAt, forgottenAt, lives, frames, states] = list(reply);
+  const [head, mark, seq, endsAt, forgottenAt, lives, frames, states, firstWriteId] = list(reply);
   const optional = (value: unknown) => value === null ? undefined : number(value);
   return {
     id,
@@ -42,6 +44,7 @@ export function toFacts(id: string, now: number, reply: unknown): Facts {
     lives: list(lives).map(number),
     frames: list(frames).map((row) => text(row).split(" ")[0]),
     states: list(states).map(text),
+    ...(firstWriteId === null ? {} : { firstWriteId: text(firstWriteId) }),
   };
 }
 
@@ -87,7 +90,10 @@ export function* disagreements(facts: Facts): Generator<Disagreement> {
   }
 }
 
-function* ofLive({ seq, mark, endsAt, forgottenAt, lives, now }: Facts, head: Head): Generator<Disagreement> {
+function* ofLive(
+  { seq, mark, endsAt, forgottenAt, lives, now, firstWriteId = "-" }: Facts,
+  head: Head,
+): Generator<Disagreement> {
   if (seq !== head.seq) {
     yield { problem: `The index of documents has it at ${seq}, and its head at ${head.seq}.`, remedy: "record" };
   }
@@ -97,8 +103,9 @@ function* ofLive({ seq, mark, endsAt, forgottenAt, lives, now }: Facts, head: He
       remedy: "record",
     };
   }
-  const { expiresAt, ttlDays = "-", kind } = head;
-  if (mark !== (expiresAt === undefined ? undefined : `live ${expiresAt} ${ttlDays} ${kind}`)) {
+  const { expiresAt, ttlDays = "-", kind, createdSeq } = head;
+  const told = `live ${expiresAt} ${ttlDays} ${kind} ${createdSeq} ${firstWriteId} - 0`;
+  if (mark !== (expiresAt === undefined ? undefined : told)) {
     yield { problem: "What its tombstone will tell is not what its head says.", remedy: "record" };
   }
   if (forgottenAt !== undefined) {

@@ -18,7 +18,7 @@ return {call('HGET', KEYS[1], 'live'), call('HGET', KEYS[1], 'seq'), call('ZCARD
 /**
  * All that is kept of some documents beside their journals. `KEYS` from the sixth: five for each id in `ARGV`. Answers the
  * time, then for each: the head, its mark, its places among documents, what ends and tombstones, how long each of its keys
- * has to live, and the versions of which there are keyframes and bodies of keyframes.
+ * has to live, the versions of which there are keyframes and bodies of keyframes, and the write id of version 1.
  */
 export const FACTS = reading(
   BASE,
@@ -29,7 +29,8 @@ for i, id in ipairs(ARGV) do
   local lives = {}
   for k = 1, 5 do lives[k] = call('PTTL', keys[k]) end
   facts[i + 1] = {call('HMGET', keys[1], unpack(FIELDS)), call('HGET', MARKS, id), call('ZSCORE', DOCUMENTS, id),
-    call('ZSCORE', EXPIRY, id), call('ZSCORE', GRAVES, id), lives, call('ZRANGE', keys[3], 0, -1), call('HKEYS', keys[4])}
+    call('ZSCORE', EXPIRY, id), call('ZSCORE', GRAVES, id), lives, call('ZRANGE', keys[3], 0, -1), call('HKEYS', keys[4]),
+    call('HGET', keys[1], 'firstWriteId')}
 end
 return facts
 `,
