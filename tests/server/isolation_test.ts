@@ -6,9 +6,11 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
+import { z } from "zod";
+import { createServer } from "../../src/server/server.ts";
 import { type Connection, type ListedTool, succeed } from "./client.ts";
 import { callTool, CLIENTS, connectHttpModern, type Reach, readCall } from "./http_client.ts";
-import { openSite } from "./http_site.ts";
+import { openSite, type Site } from "./http_site.ts";
 
 /** What only alice knows. */
 const SECRET = "the key is under the blue stone";
@@ -81,9 +83,15 @@ async function text(connection: Connection, tool: string, args: Record<string, u
   return (await connection.raw(tool, args)).content[0]?.text ?? "";
 }
 
-Deno.test("isolation: whatever bob calls on alice's handle is answered as on one that never was", async (t) => {
-  await using site = await openSite();
-  await using alice = await connectHttpModern(await site.caller("alice"));
+/** What alice has in a server, and a handle like hers that never was. */
+interface Planted {
+  readonly alice: Connection;
+  readonly carried: Carried;
+  readonly never: string;
+}
+
+async function plant(site: Site): Promise<Planted> {
+  const alice = await connectHttpModern(await site.caller("alice"));
   const requestId = "alice's own";
   const { handle } = await succeed(alice, "state_save", {
     kind: "secret",
@@ -95,28 +103,67 @@ Deno.test("isolation: whatever bob calls on alice's handle is answered as on one
   await succeed(alice, "state_patch", { handle, ops, request_id: "alice's second" });
   await succeed(alice, "state_save", { kind: "secret", state: { note: SECRET } });
   const { next_cursor: cursor } = await succeed(alice, "state_list", { limit: 1 });
-  const before = await text(alice, "state_changes", { handle });
   const never = handle.slice(0, -4) + (handle.endsWith("aaaa") ? "bbbb" : "aaaa");
+  return { alice, carried: { handle, cursor: cursor ?? "", requestId }, never };
+}
 
-  for (const tool of alice.tools) {
-    await t.step(tool.name, async () => {
-      const carried = { handle, cursor: cursor ?? "", requestId };
-      const made = callsOf(tool, carried);
-      assert(made.length > 1);
-      for (const args of made) {
-        // Each pair of calls comes from two users who have nothing, so that neither sees what the other made.
-        await using bob = await connectHttpModern(await site.caller(`bob ${crypto.randomUUID()}`));
-        await using carol = await connectHttpModern(await site.caller(`carol ${crypto.randomUUID()}`));
-        const onHers = await text(bob, tool.name, args);
-        const onNone = await text(carol, tool.name, JSON.parse(JSON.stringify(args).replaceAll(handle, never)));
-        assertEquals(comparable(onHers, handle), comparable(onNone, never), JSON.stringify(args));
-        assert(!onHers.includes(SECRET), JSON.stringify(args));
-        if (args.handle === handle) assertEquals(JSON.parse(onHers).ok, false, JSON.stringify(args));
-      }
-    });
+/** The calls of a tool by which somebody else learns of alice's document, or does something to it. */
+async function leaksOf(site: Site, tool: ListedTool, { carried, never }: Planted): Promise<readonly string[]> {
+  const { handle } = carried;
+  const made = callsOf(tool, carried);
+  assert(made.length > 1);
+  const leaks: string[] = [];
+  for (const args of made) {
+    // Each pair of calls comes from two users who have nothing, so that neither sees what the other made.
+    await using bob = await connectHttpModern(await site.caller(`bob ${crypto.randomUUID()}`));
+    await using carol = await connectHttpModern(await site.caller(`carol ${crypto.randomUUID()}`));
+    const onHers = await text(bob, tool.name, args);
+    const onNone = await text(carol, tool.name, JSON.parse(JSON.stringify(args).replaceAll(handle, never)));
+    const isSame = comparable(onHers, handle) === comparable(onNone, never);
+    const isRefused = args.handle !== handle || JSON.parse(onHers).ok === false;
+    if (!isSame || !isRefused || onHers.includes(SECRET)) leaks.push(`${JSON.stringify(args)}: ${onHers}`);
   }
-  assertEquals(await text(alice, "state_changes", { handle }), before);
+  return leaks;
+}
+
+Deno.test("isolation: whatever bob calls on alice's handle is answered as on one that never was", async (t) => {
+  await using site = await openSite();
+  const planted = await plant(site);
+  await using alice = planted.alice;
+  const before = await text(alice, "state_changes", { handle: planted.carried.handle });
+  for (const tool of alice.tools) {
+    await t.step(tool.name, async () => assertEquals(await leaksOf(site, tool, planted), []));
+  }
+  assertEquals(await text(alice, "state_changes", { handle: planted.carried.handle }), before);
   assertEquals((await succeed(alice, "state_list", {})).handles.length, 2);
+});
+
+Deno.test("isolation: a new tool that forgets who asks is found by the same calls", async () => {
+  await using site = await openSite({
+    createServer: ({ user }) => {
+      const server = createServer(site.store, { user });
+      const answer = (value: object) => ({ content: [{ type: "text" as const, text: JSON.stringify(value) }] });
+      const inputSchema = z.object({ handle: z.string(), version: z.int().optional() });
+      for (const [name, asked] of [["peek_any", "alice"], ["peek_own", user]]) {
+        server.registerTool(name, { inputSchema }, async ({ handle }) => {
+          try {
+            return answer({ ok: true, version: (await site.store.get(handle, { user: asked })).version });
+          } catch {
+            return answer({ ok: false });
+          }
+        });
+      }
+      return server;
+    },
+  });
+  const planted = await plant(site);
+  await using alice = planted.alice;
+  const leaks = await Promise.all(["peek_any", "peek_own"].map((name) => {
+    const tool = alice.tools.find((tool) => tool.name === name);
+    assert(tool !== undefined);
+    return leaksOf(site, tool, planted);
+  }));
+  assertEquals(leaks.map(({ length }) => length > 0), [true, false]);
 });
 
 /** What somebody learns of a document without any tool: by every resource, prompt and route that names one. */
