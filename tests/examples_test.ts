@@ -63,6 +63,15 @@ Deno.test("shopping cart: a laptop and a phone fill it at once, over Redis", asy
   ]);
 });
 
+Deno.test("hosting with tokens: each device has its own, and what one lost can read ends with it", async () => {
+  assertEquals((await run("examples/hosting_with_tokens.ts")).trim().split("\n"), [
+    "Alice's phone reads tent and map; the last to write was her laptop.",
+    "Bob's list has 0 handles, and her handle gives him handle_not_found.",
+    "The phone is lost and its token revoked: HTTP 401.",
+    "The laptop still reads version 2.",
+  ]);
+});
+
 Deno.test("own server: its tools and those of the state share documents, held to their schema", async () => {
   const directory = await Deno.makeTempDir();
   const [subcommand, ...flags] = commandOf("examples/own_server.ts");
@@ -86,6 +95,7 @@ Deno.test("own server: its tools and those of the state share documents, held to
 Deno.test("examples: each is run by a test", () => {
   const files = [...Deno.readDirSync(`${ROOT}examples`)].map(({ name }) => name).toSorted();
   assertEquals(files, [
+    "hosting_with_tokens.ts",
     "langgraph_agent.ts",
     "merge_conflict.ts",
     "own_server.ts",
