@@ -5,27 +5,46 @@
  * @module
  */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startRedis, startRedisCluster } from "../redis_server.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const DRIVERS = ["@redis/client", "@modelcontextprotocol/server", "zod", "jose", "re2js", "ioredis"];
+const SDK = "@modelcontextprotocol/server";
+const DRIVERS = ["@redis/client", SDK, `${SDK}/stdio`, "zod", "jose", "re2js", "ioredis"];
+
+/** What a module of a driver does once it has told that it is loaded. */
+const FAILING = 'throw new Error("not to be loaded");';
+/** Lets whatever is done with it pass, so that what is loaded after it is heard of too. */
+const ANYTHING = `new Proxy(function () {}, {
+  get: (_, name) => name === Symbol.toPrimitive ? () => "" : name === "then" ? undefined : anything,
+  apply: () => anything,
+  construct: () => anything,
+})`;
+
+/** A module that tells that it is loaded, and has every name that the package has: what imports it statically links too. */
+async function marker(name: string, isFailing: boolean): Promise<string> {
+  const names = Object.keys(await import(name)).map((each) => `anything as ${JSON.stringify(each)}`);
+  return `console.log("loaded ${name}");\n${isFailing ? FAILING : ""}\n` +
+    `const anything: any = ${ANYTHING};\nexport { ${names.join(", ")} };\n`;
+}
 
 /** A directory with programs and an import map in which all packages tell that they are loaded. */
 class Site implements AsyncDisposable {
   readonly directory = Deno.makeTempDirSync();
   readonly #config = join(this.directory, "deno.json");
 
-  constructor() {
-    const marked = DRIVERS.map((name, i) => {
-      const file = join(this.directory, `driver_${i}.ts`);
-      const text = `console.log("loaded ${name}");\nthrow new Error("not to be loaded");\n`;
-      Deno.writeTextFileSync(file, text);
+  /** @param harmless the drivers that do not fail once they are loaded. */
+  static async make(...harmless: string[]): Promise<Site> {
+    const site = new Site();
+    const marked = await Promise.all(DRIVERS.map(async (name, i) => {
+      const file = join(site.directory, `driver_${i}.ts`);
+      await Deno.writeTextFile(file, await marker(name, !harmless.includes(name)));
       return [name, file];
-    });
-    Deno.writeTextFileSync(this.#config, JSON.stringify({ imports: Object.fromEntries(marked) }));
+    }));
+    await Deno.writeTextFile(site.#config, JSON.stringify({ imports: Object.fromEntries(marked) }));
+    return site;
   }
 
   /** Runs a program, and answers the lines it said. */
@@ -63,20 +82,31 @@ const USE = `
 }`;
 
 Deno.test("loading: the library alone loads no driver and no server, and needs no permission", async () => {
-  await using site = new Site();
+  await using site = await Site.make();
   assertEquals(await site.run(`console.log(typeof HandleStore);`), ["function"]);
 });
 
 Deno.test("loading: a run on SQLite and one on Deno KV evaluate no client of Redis, no MCP SDK and no engine of patterns", async () => {
-  await using site = new Site();
+  await using site = await Site.make();
   const file = join(site.directory, "state.db");
   const flags = [`--allow-read=${site.directory}`, `--allow-write=${site.directory}`];
   assertEquals(await site.run(`const url = ${JSON.stringify(`sqlite:///${file}`)};${USE}`, flags), ["Copenhagen"]);
   assertEquals(await site.run(`const url = "kv::memory:";${USE}`, ["--unstable-kv"]), ["Copenhagen"]);
 });
 
+Deno.test("loading: what evaluates a driver is heard to do so, be it the MCP SDK, an engine of patterns or a client", async () => {
+  await using site = await Site.make(...DRIVERS);
+  const load = (file: string) => `await import(${JSON.stringify(join(ROOT, file))});`;
+  const loaded = async (body: string) => new Set(await site.run(body, ["--allow-read"]));
+  const server = new Set([SDK, `${SDK}/stdio`, "zod"].map((name) => `loaded ${name}`));
+  assertEquals(await loaded(load("src/server/mod.ts")), server);
+  const search = `const { compilePattern } = ${load("src/history/pattern.ts")} await compilePattern("a+");`;
+  assertEquals(await loaded(search), new Set(["loaded re2js"]));
+  for (const name of DRIVERS) assert((await loaded(`await import("${name}");`)).has(`loaded ${name}`), name);
+});
+
 Deno.test("loading: a run on Redis asks for its client, and for nothing else", async () => {
-  await using site = new Site();
+  await using site = await Site.make();
   const said = await site.run(
     `await HandleStore.fromUrl("redis://127.0.0.1:1").catch((error) => console.log(error.code));`,
     ["--allow-net=127.0.0.1:1"],
