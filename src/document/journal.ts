@@ -86,9 +86,21 @@ const SMALL_PATCH = 1024;
 
 /** The body of an entry: the patch, or the state where that is shorter and the difference counts. */
 export function encodeBody(patch: JsonPatch, after: Sized): string {
-  const text = JSON.stringify(patch);
   // A text is at least as many bytes as characters, so this never picks the state where it is the longer one.
-  return text.length <= Math.max(after.bytes, SMALL_PATCH) ? text : JSON.stringify(after.state);
+  const most = Math.max(after.bytes, SMALL_PATCH);
+  const text = leastLength(patch) <= most ? JSON.stringify(patch) : undefined;
+  return text !== undefined && text.length <= most ? text : JSON.stringify(after.state);
+}
+
+/** How long the text of a patch is at least, so that one of a megabyte is not made only to be thrown away. */
+function leastLength(patch: JsonPatch): number {
+  let length = 1;
+  for (const operation of patch) {
+    length += '{"op":"","path":""},'.length + operation.op.length + operation.path.length;
+    if (operation.op === "remove" || typeof operation.value !== "string") continue;
+    length += ',"value":""'.length + operation.value.length;
+  }
+  return length;
 }
 
 /** The change that an entry's body holds. */

@@ -178,3 +178,16 @@ Deno.test("fold: a key's past does not depend on where the fold began", () => {
     assertEquals(new Map(fold(base, entries.slice(middle)).keys), new Map(whole.keys));
   }
 });
+
+Deno.test("encodeBody: takes the patch as long as its text is no longer than the state, to the character", () => {
+  for (const op of ["replace", "add"] as const) {
+    for (const value of ["n".repeat(3_000), '"'.repeat(3_000), "日".repeat(3_000)]) {
+      const patch: JsonPatch = [{ op: "remove", path: "/old" }, { op, path: "/note", value }];
+      const { length } = JSON.stringify(patch);
+      for (const bytes of [length - 1, length, length + 1]) {
+        const isPatch = encodeBody(patch, { state: { note: value }, bytes }).startsWith("[");
+        assertEquals(isPatch, length <= bytes);
+      }
+    }
+  }
+});

@@ -176,7 +176,7 @@ export function toParts(text: string): Uint8Array[] {
   for (let rest = text; rest !== "";) {
     const part = new Uint8Array(CHUNK_BYTES);
     const { read, written } = encoder.encodeInto(rest, part);
-    parts.push(part.slice(0, written));
+    parts.push(written === part.length ? part : part.slice(0, written));
     rest = rest.slice(read);
   }
   return parts;
