@@ -40,14 +40,14 @@ export interface Held {
   readonly version: number;
   /** The write id of that version. */
   readonly writeId: string;
+  /** The head as it was when that was current, if the caller has it: a distant engine need not tell again what is still so. */
+  readonly head?: Head;
 }
 
 /** What a writer builds upon. */
 export interface Expected extends Held {
   /** The turn that the head is in. */
   readonly turn: number;
-  /** The head as it was then, if the writer has it: a distant engine need not tell again what cannot have changed since. */
-  readonly head?: Head;
 }
 
 /** Which version is wanted. */

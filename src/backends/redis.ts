@@ -41,6 +41,7 @@ import type {
   Expected,
   Found,
   Gone,
+  Head,
   Held,
   ListPage,
   ListRange,
@@ -66,11 +67,14 @@ import { CREATE } from "./redis/create_script.ts";
 import { damaged } from "./redis/errors.ts";
 import { Groups } from "./redis/group.ts";
 import type { Keys } from "./redis/keys.ts";
+import { joinKnown, KNOWN_FIELDS, toKnown } from "./redis/known.ts";
+import { within } from "./redis/link.ts";
 import { open } from "./redis/open.ts";
 import type { RedisBackendOptions } from "./redis/options.ts";
 import { toPlain } from "./redis/plain.ts";
 import { ENTRIES, LOCATE, READ, RECALL } from "./redis/read_scripts.ts";
 import { type Answer, list, toAnswer, toRequest, toStamp } from "./redis/records.ts";
+import { Rivals } from "./redis/rivals.ts";
 import type { Script } from "./redis/script.ts";
 import { Users } from "./redis/users.ts";
 
@@ -89,14 +93,18 @@ export async function openRedisBackend(options: RedisBackendOptions = {}): Promi
   return new RedisBackend(await open(options));
 }
 
+/** How long the end waits for what nobody else waits for. */
+const LAST_WORDS_MS = 250;
+
 class RedisBackend implements Backend {
   readonly #caller: Caller;
   readonly #keys: Keys;
   readonly #ears: Ears;
   readonly #users: Users;
   readonly #groups: Groups;
+  readonly #rivals = new Rivals();
   /** Those whose leftovers are being removed. */
-  readonly #tidied = new Set<string>();
+  readonly #tidied = new Map<string, Promise<unknown>>();
   #steps = 0;
 
   constructor({ caller, keys, ears }: { caller: Caller; keys: Keys; ears: Ears }) {
@@ -104,7 +112,7 @@ class RedisBackend implements Backend {
     this.#keys = keys;
     this.#ears = ears;
     this.#users = new Users(caller, keys);
-    this.#groups = new Groups(caller, keys);
+    this.#groups = new Groups(caller, keys, this.#rivals);
   }
 
   async create(key: DocumentKey, creation: Creation): Promise<Appended | Exists | Gone | QuotaReached | Replayed> {
@@ -115,6 +123,24 @@ class RedisBackend implements Backend {
   }
 
   async read(key: DocumentKey, want: Want, held?: Held): Promise<Found | Absent | Gone> {
+    if (want.as === "head" && held?.head !== undefined && !this.#rivals.has(key)) {
+      if (await this.#isUnchanged(key, held.head)) return alreadyHeld(held.head);
+      this.#rivals.seen(key);
+    }
+    const answer = await this.#lead(key, want, held);
+    if (answer.outcome === "found" && answer.target === "held") this.#rivals.unseen(key);
+    return answer;
+  }
+
+  /** Whether a document is as it was. That it lives is all that its head must say: Redis lets it end in time by itself. */
+  async #isUnchanged(key: DocumentKey, head: Head): Promise<boolean> {
+    const name = this.#keys.head(key);
+    const known = toKnown(head);
+    return known !== undefined && joinKnown(await this.#caller.ask(["HMGET", name, ...KNOWN_FIELDS], name)) === known;
+  }
+
+  /** What leads from what is held to what is wanted. */
+  async #lead(key: DocumentKey, want: Want, held?: Held): Promise<Found | Absent | Gone> {
     const args = [key.id, ...toWant(want), String(held?.version ?? -1), held?.writeId ?? ""];
     const answer = await this.#run(READ, key, this.#keys.all(key), args);
     if (answer.outcome !== "due") return only(answer, "found", "absent", "gone");
@@ -197,10 +223,12 @@ class RedisBackend implements Backend {
     return this.#users.purge(user);
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#ears.close();
+    this.#caller.stop();
+    const tidied = Promise.all(this.#tidied.values());
+    if (this.#tidied.size > 0) await within(tidied, LAST_WORDS_MS, () => new Error("late")).catch(() => {});
     this.#caller.close();
-    return Promise.resolve();
   }
 
   async #run(script: Script, key: DocumentKey, keys: readonly string[], args: readonly string[]): Promise<Answer> {
@@ -221,9 +249,13 @@ class RedisBackend implements Backend {
   /** Removes some leftovers of a user, now and then. What it is on the way to neither waits for it nor fails with it. */
   #tidy(user: string): void {
     if (this.#steps++ % TIDY_EVERY !== 0 || this.#tidied.has(user)) return;
-    this.#tidied.add(user);
-    this.#users.sweep(user, MOST_LEFTOVERS).catch(() => {}).finally(() => this.#tidied.delete(user));
+    const done = () => this.#tidied.delete(user);
+    this.#tidied.set(user, this.#users.sweep(user, MOST_LEFTOVERS).then(done, done));
   }
+}
+
+function alreadyHeld(head: Head): Found {
+  return { outcome: "found", head, target: "held", onto: "held", entries: [] };
 }
 
 /** An answer that the script may give. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Absent, Backend, DocumentKey, Found, Gone, Head, Want } from "../backends/backend.ts";
+import type { Absent, Backend, DocumentKey, Found, Gone, Head, Held, Want } from "../backends/backend.ts";
 import {
   HandleExpired,
   HandleNotFound,
@@ -44,9 +44,9 @@ export class Reader {
 
   /** The same; `undefined` where nothing is known of the document, for those who have no use for a suggestion. */
   async find(key: DocumentKey, want: Want): Promise<Current | undefined> {
-    let held = this.#held(key, want);
+    let held: Version | Current | undefined = this.#held(key, want);
     for (let attempt = 1;; attempt++) {
-      const answer = await this.backend.read(key, want, held?.folded);
+      const answer = await this.backend.read(key, want, held && toHeld(held));
       if (answer.outcome !== "found") {
         this.cache.delete(key);
         const expired = toExpired(key, answer);
@@ -103,7 +103,7 @@ export class Reader {
   }
 
   /** What may serve as a base; the backend decides whether it does. */
-  #held(key: DocumentKey, want: Want): Version | undefined {
+  #held(key: DocumentKey, want: Want): Version | Current | undefined {
     return want.as === "version" ? this.cache.version(key, want.version) : this.cache.current(key);
   }
 
@@ -163,6 +163,11 @@ function toExpired({ id }: DocumentKey, answer: Gone | Absent, notApplied = fals
 function checkTurn(head: Head, turn: number): void {
   if (head.turn === 0) throw new NoTurnHistory();
   if (turn < head.firstTurn || turn > head.turn) throw new TurnNotFound(turn, head.firstTurn, head.turn);
+}
+
+function toHeld(held: Version | Current): Held {
+  const { version, writeId } = held.folded;
+  return "head" in held && held.head.version === version ? { version, writeId, head: held.head } : { version, writeId };
 }
 
 /** Asks for the journal from its start. */

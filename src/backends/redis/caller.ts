@@ -46,10 +46,15 @@ export class Caller {
     }
   }
 
-  close(): void {
+  /** Begins nothing any more, and tries nothing again. */
+  stop(): void {
     this.#closed = true;
-    this.link.close();
     for (const end of this.#pauses) end();
+  }
+
+  close(): void {
+    this.stop();
+    this.link.close();
   }
 
   async #untilAnswered(

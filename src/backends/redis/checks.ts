@@ -17,7 +17,7 @@ const PROBE = writing(`
 local key = KEYS[1]
 for _, command in ipairs({
   {'TIME'}, {'EXISTS', key}, {'XADD', key, '1-0', 'a', 'b'}, {'XRANGE', key, '-', '+'}, {'XTRIM', key, 'MINID', '2-0'},
-  {'PEXPIREAT', key, '1'}, {'HSET', key, 'a', 'b'}, {'HGET', key, 'a'}, {'HGETALL', key}, {'HINCRBY', key, 'c', 1},
+  {'PEXPIREAT', key, '1'}, {'HSET', key, 'a', 'b'}, {'HGET', key, 'a'}, {'HMGET', key, 'a'}, {'HGETALL', key}, {'HINCRBY', key, 'c', 1},
   {'PEXPIRE', key, 1}, {'PERSIST', key}, {'HDEL', key, 'a', 'c'}, {'ZADD', key, 1, 'a'}, {'ZSCORE', key, 'a'},
   {'ZCOUNT', key, 1, 1}, {'ZCARD', key}, {'ZRANGE', key, 0, 0}, {'ZRANGEBYSCORE', key, 1, 1},
   {'ZREVRANGEBYSCORE', key, 1, 1}, {'ZREMRANGEBYSCORE', key, 1, 1}, {'ZREM', key, 'a'}, {'DEL', key}, {'UNLINK', key}

@@ -10,6 +10,7 @@ import type { Caller } from "./caller.ts";
 import type { Keys } from "./keys.ts";
 import { type Plain, pushPlain, toAppended } from "./plain.ts";
 import { type Answer, text, toAnswer } from "./records.ts";
+import type { Rivals } from "./rivals.ts";
 
 /** How many go together, so that Redis soon looks after others and begins while the next are made ready. */
 const MOST = 32;
@@ -31,10 +32,12 @@ interface Group {
 export class Groups {
   readonly #groups = new Map<string, Group>();
 
-  constructor(readonly caller: Caller, readonly keys: Keys) {}
+  constructor(readonly caller: Caller, readonly keys: Keys, readonly rivals: Rivals) {}
 
   /** Appends one entry. @throws {BackendError} */
   append(plain: Plain): Promise<Answer> {
+    // What has happened where others write is told in the same answer.
+    if (this.rivals.has(plain.key)) return this.#one(plain);
     return new Promise((resolve, reject) => {
       const { user } = plain.key;
       let group = this.#groups.get(user);
@@ -52,9 +55,7 @@ export class Groups {
   #send(user: string, { waiting }: Group): void {
     if (waiting.length === 0) return; // it was full before
     if (this.#groups.get(user)?.waiting === waiting) this.#groups.delete(user);
-    const sent = waiting.splice(0);
-    if (sent.length === 1) sent[0].resolve(this.#one(sent[0].plain));
-    else this.#each(user, sent);
+    this.#each(user, waiting.splice(0));
   }
 
   /** By the script that tells, where nothing was done, why. */
@@ -64,7 +65,9 @@ export class Groups {
     pushPlain(args, plain);
     args.push(head.writeId, String(head.turn));
     const reply = await this.caller.run(APPEND, this.keys.all(key), args);
-    return typeof reply === "string" ? toAppended(reply, plain) : toAnswer(reply, key.id);
+    if (typeof reply !== "string") return toAnswer(reply, key.id);
+    this.rivals.unseen(key);
+    return toAppended(reply, plain);
   }
 
   async #each(user: string, sent: readonly Waiting[]): Promise<void> {
@@ -83,7 +86,10 @@ export class Groups {
   }
 
   #settle({ plain, resolve, reject }: Waiting, news: string | undefined): void {
-    if (news === "") return resolve(this.#one(plain));
+    if (news === "") {
+      this.rivals.seen(plain.key);
+      return resolve(this.#one(plain));
+    }
     try {
       resolve(toAppended(text(news), plain));
     } catch (error) {

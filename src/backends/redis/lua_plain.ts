@@ -4,6 +4,8 @@
  * @module
  */
 
+import { KNOWN_FIELDS } from "./known.ts";
+
 /** How many arguments it has. */
 export const PLAIN_ARGUMENTS = 11;
 
@@ -11,15 +13,14 @@ export const PLAIN_ARGUMENTS = 11;
  * Makes few calls and no closures, for it runs more often than everything else together. What it does not care for it
  * answers with nothing, before the first write.
  *
- * The caller knows the head. `known` is what can change of it without a version, together with the write id, which tells
- * the rest: if all that is as it was, so is everything, and only the time and the number of the entry are news.
+ * The caller knows the head (see `known.ts`): if it is as it was, only the time and the number of the entry are news.
  */
 export const PLAIN = `
 -- Answers when it was written and its number in the user's order; or nothing, and has done nothing.
 local function plain(HEAD, JOURNAL, TURNS, now, before,
     known, next, draft, turn, oldest, bytes, offset, writer, title, body)
   local call = redis.call
-  local was = redis.pcall('HMGET', HEAD, 'writeId', 'turn', 'expiresAt', 'ttlDays', 'oldest', 'baseVersion', 'updatedAt')
+  local was = redis.pcall('HMGET', HEAD, ${KNOWN_FIELDS.map((name) => `'${name}'`).join(", ")}, 'updatedAt')
   -- One among many that is damaged must not end the script.
   if was.err or not (was[1] and was[2] and was[5] and was[6]) then return nil end
   local expiresAt, updatedAt = was[3], tonumber(was[7] or '')

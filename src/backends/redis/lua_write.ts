@@ -40,14 +40,16 @@ local function mark(id, ...)
   call('HSET', MARKS, id, table.concat({...}, ' '))
 end
 
--- Lets the keys end when the head does, and keeps what its tombstone will tell outside of them.
+-- Lets the keys end when the head does, and keeps what its tombstone will tell outside of them. Redis ends a key when its
+-- time is over, and a document has ended when it has come: a head that can be read must be that of a document that lives.
 local function expire(id, head)
+  local firstWriteId = head.expiresAt and call('HGET', HEAD, 'firstWriteId') or '-'
   for i = 6, 10 do
-    if head.expiresAt then call('PEXPIREAT', KEYS[i], head.expiresAt) else call('PERSIST', KEYS[i]) end
+    if not head.expiresAt then call('PERSIST', KEYS[i])
+    else call('PEXPIREAT', KEYS[i], i == 6 and int(head.expiresAt - 1) or head.expiresAt) end
   end
   if head.expiresAt then
     call('ZADD', EXPIRY, head.expiresAt, id)
-    local firstWriteId = call('HGET', HEAD, 'firstWriteId') or '-'
     mark(id, 'live', head.expiresAt, head.ttlDays or '-', head.kind, head.createdSeq, firstWriteId, '-', '0')
   else
     call('ZREM', EXPIRY, id)

@@ -5,6 +5,7 @@
  */
 
 import type { Append, Appended, DocumentKey, EntryDraft, Expected, Head } from "../backend.ts";
+import { toKnown } from "./known.ts";
 import { number } from "./records.ts";
 
 /** How many characters a body may have. */
@@ -14,6 +15,8 @@ const MOST_CHARACTERS = 32 * 1024;
 export interface Plain {
   readonly key: DocumentKey;
   readonly head: Head;
+  /** What is known of it, see {@link toKnown}. */
+  readonly known: string;
   readonly entry: EntryDraft;
   /** {@link Append.bytes}. */
   readonly bytes: number;
@@ -29,14 +32,16 @@ export function toPlain(key: DocumentKey, expected: Expected, append: Append): P
   if (head === undefined || head.version !== version || head.writeId !== writeId || head.turn !== turn) {
     return undefined;
   }
-  if ((head.firstTurn === 0) !== (turn === 0)) return undefined; // its first turn is still to be found out
   const { steps, keyframe, bytes, oldest } = append;
   const { entry, request } = steps[0];
   if (steps.length > 1 || keyframe !== undefined || request !== undefined) return undefined;
   if (entry === undefined || entry.ttlDays !== undefined || entry.body.length > MOST_CHARACTERS) return undefined;
+  const known = toKnown(head);
+  if (known === undefined) return undefined;
   return {
     key,
     head,
+    known,
     entry,
     bytes,
     oldest: Math.max(oldest, head.oldest),
@@ -45,11 +50,8 @@ export function toPlain(key: DocumentKey, expected: Expected, append: Append): P
 }
 
 /** Adds its eleven arguments. */
-export function pushPlain(args: string[], { key, head, entry, bytes, oldest, turn }: Plain): void {
+export function pushPlain(args: string[], { key, head, known, entry, bytes, oldest, turn }: Plain): void {
   const { writeId, writer, body, offset, title } = entry;
-  const known = `${head.writeId} ${head.turn} ${head.expiresAt ?? "-"} ${
-    head.ttlDays ?? "-"
-  } ${head.oldest} ${head.base.version}`;
   args.push(key.id, known, String(head.version + 1), writeId, String(turn), String(oldest), String(bytes));
   args.push(String(offset), writer, title === undefined ? "" : `=${title}`, body);
 }
