@@ -24,19 +24,20 @@ if #ARGV == ${PLAIN_ARGUMENTS + 2} then
   local call = redis.call
   local time = call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  local id, known, next, draft, turn, oldest, bytes, offset, writer, title, body = unpack(ARGV, 1, ${PLAIN_ARGUMENTS})
-  local news, seq = plain(KEYS[6], KEYS[7], turn ~= '0' and KEYS[10], now, call('HGET', KEYS[1], 'seq') or 0,
-    known, next, draft, turn, oldest, bytes, offset, writer, title, body)
-  if news then
+  local id, known, news, writer, body = unpack(ARGV, 1, ${PLAIN_ARGUMENTS})
+  local next, turn, oldest, bytes, offset, draft, name, title = parse(news, writer)
+  local answer, seq = plain(KEYS[6], KEYS[7], turn ~= '0' and KEYS[10], now, call('HGET', KEYS[1], 'seq') or 0,
+    known, body, next, turn, oldest, bytes, offset, draft, name, title)
+  if answer then
     call('HSET', KEYS[1], 'seq', seq)
     call('ZADD', KEYS[2], seq, id)
     redis.pcall('PUBLISH', KEYS[1], '')
-    return news
+    return answer
   end
   ARGV = {id, string.format('%.0f', next - 1), ARGV[${PLAIN_ARGUMENTS + 1}], ARGV[${
     PLAIN_ARGUMENTS + 2
   }], bytes, oldest,
-    '', '', '', '', draft, writer, body, offset, turn, title, 'keep', '', '', ''}
+    '', '', '', '', draft, name, body, offset, turn, title and '=' .. title or '', 'keep', '', '', ''}
 end
 
 -- Nothing has happened yet.
@@ -135,9 +136,10 @@ return {'appended', toValues(head), stamps}
 
 /**
  * Appends to several documents of a user, one plain entry each; every one stands for itself. `KEYS`: user, documents, then
- * head and journal of each, and its turns where there are any. `ARGV`: eleven for each document: id, what is known of its
- * head, then version, write id, turn, oldest, bytes, offset, writer, title and body. Answers the news of each, parted by
- * commas; none where nothing was done: the script that can do more is to be asked.
+ * head and journal of each, and its turns where there are any. `ARGV`: five for each document: id, what is known of its
+ * head; version, turn, oldest, bytes, offset and write id of the entry, parted by spaces; its writer, and after a NUL its
+ * title, if it has one; its body. Fewer arguments are sooner sent. Answers when each was written and its number, parted by
+ * commas; nothing where nothing was done: the script that can do more is to be asked.
  */
 export const APPEND_EACH = writing(
   PLAIN,
@@ -147,15 +149,14 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local seq = redis.call('HGET', KEYS[1], 'seq') or 0
 local answers, order, key = {}, {}, 3
 for i = 1, #ARGV, ${PLAIN_ARGUMENTS} do
-  local id, known, next, draft, turn, oldest, bytes, offset, writer, title, body = unpack(ARGV, i, i + ${
-    PLAIN_ARGUMENTS - 1
-  })
+  local id, known, news, writer, body = unpack(ARGV, i, i + ${PLAIN_ARGUMENTS - 1})
+  local next, turn, oldest, bytes, offset, draft, name, title = parse(news, writer)
   local HEAD, JOURNAL, TURNS = KEYS[key], KEYS[key + 1], turn ~= '0' and KEYS[key + 2]
   key = key + (TURNS and 3 or 2)
-  local news, number =
-    plain(HEAD, JOURNAL, TURNS, now, seq, known, next, draft, turn, oldest, bytes, offset, writer, title, body)
-  answers[#answers + 1] = news or ''
-  if news then
+  local answer, number =
+    plain(HEAD, JOURNAL, TURNS, now, seq, known, body, next, turn, oldest, bytes, offset, draft, name, title)
+  answers[#answers + 1] = answer or ''
+  if answer then
     seq = number
     order[#order + 1] = number
     order[#order + 1] = id

@@ -49,11 +49,11 @@ export function toPlain(key: DocumentKey, expected: Expected, append: Append): P
   };
 }
 
-/** Adds its eleven arguments. */
+/** Adds its five arguments. */
 export function pushPlain(args: string[], { key, head, known, entry, bytes, oldest, turn }: Plain): void {
   const { writeId, writer, body, offset, title } = entry;
-  args.push(key.id, known, String(head.version + 1), writeId, String(turn), String(oldest), String(bytes));
-  args.push(String(offset), writer, title === undefined ? "" : `=${title}`, body);
+  const news = `${head.version + 1} ${turn} ${oldest} ${bytes} ${offset} ${writeId}`;
+  args.push(key.id, known, news, title === undefined ? writer : `${writer}\0${title}`, body);
 }
 
 /**
