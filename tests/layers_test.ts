@@ -41,7 +41,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   store: {
     files: /^src\/store\/[a-z_]+\.ts$/,
     ours: ["document", "port", "open", "store"],
-    others: ["node:crypto"],
+    others: ["node:crypto", "node:timers"],
   },
   langgraph: {
     files: /^src\/history\/langgraph\.ts$/,

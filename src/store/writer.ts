@@ -12,6 +12,7 @@ import type { Snapshot } from "../document/snapshot.ts";
 import { isDue, planBatch, type Planned, toAppend, type Write } from "./batch.ts";
 import type { Current, FoldCache } from "./cache.ts";
 import type { Settings } from "./options.ts";
+import { Pace } from "./pace.ts";
 import type { Reader } from "./reader.ts";
 import { checkSame, replay } from "./requests.ts";
 import { isJudgementDue, oldestByAgeAndBytes, oldestByCount } from "./retention.ts";
@@ -30,6 +31,7 @@ interface Job extends Write {
 /** Writes to the documents of one backend. */
 export class Writer {
   readonly #queues = new Map<string, Job[]>();
+  readonly #pace = new Pace();
   readonly #backend: Backend;
   readonly #cache: FoldCache;
 
@@ -48,7 +50,7 @@ export class Writer {
       if (queue !== undefined) queue.push(job);
       else {
         this.#queues.set(name, [job]);
-        queueMicrotask(() => this.#drain(key, name));
+        this.#pace.begin(() => this.#drain(key, name));
       }
     });
   }
