@@ -92,13 +92,13 @@ Deno.test("redis: after its time no query finds the state, without a sweep, and 
   await using backend = await openRedisBackend({ url: server.url, ...quiet });
   const secret = "the-pin-is-1234";
   const body = JSON.stringify({ notes: secret });
-  let head = await mint(backend, TRIP, { body, turn: 1, title: secret, ttlDays: seconds(1) });
+  let head = await mint(backend, TRIP, { body, turn: 1, title: secret, ttlDays: seconds(4) });
   const draft = appendAfter(head, [body], {}, { turn: 2 });
   const keyframe = keyframeOf(head, draft, body);
   const appended = await backend.append(TRIP, expected(head), { ...draft, keyframe });
   assert(appended.outcome === "appended");
   head = appended.head;
-  const kept = await mint(backend, { user: "alice", id: "cart_kept" }, { ttlDays: seconds(1) });
+  const kept = await mint(backend, { user: "alice", id: "cart_kept" }, { ttlDays: seconds(4) });
   await backend.touch({ user: "alice", id: "cart_kept" }, { ttlDays: null });
   assert((await dump(server)).includes(secret));
   await until(async () => !(await dump(server)).includes(secret), "the state is gone");
@@ -110,7 +110,7 @@ Deno.test("redis: after its time no query finds the state, without a sweep, and 
   assertEquals({ goneAt, status, ttlDays, kind }, {
     goneAt: head.expiresAt,
     status: "expired",
-    ttlDays: seconds(1),
+    ttlDays: seconds(4),
     kind: "trip",
   });
   const found = await find(backend, { user: "alice", id: "cart_kept" });
