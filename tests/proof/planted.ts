@@ -79,8 +79,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "a cache keyed by version alone, across a failover",
     file: "store/reader.ts",
-    right: "const answer = await this.backend.read(key, want, held?.folded);",
-    wrong: "let answer = await this.backend.read(key, want, held?.folded);\n" +
+    right: "const answer = await this.backend.read(key, want, held && toHeld(held));",
+    wrong: "let answer = await this.backend.read(key, want, held && toHeld(held));\n" +
       "      if (held !== undefined && answer.outcome === 'found' && answer.target !== 'held' && " +
       "answer.target?.version === held.folded.version) answer = { ...answer, target: 'held' };",
     subject: "memory",
@@ -89,9 +89,9 @@ export const BUGS: readonly Bug[] = [
   {
     name: "a cache that does not ask for the head",
     file: "store/reader.ts",
-    right: "    let held = this.#held(key, want);\n",
-    wrong: "    let held = this.#held(key, want);\n" +
-      "    if (want.as === 'head' && held !== undefined && 'head' in held) return held as Current;\n",
+    right: "    let held: Version | Current | undefined = this.#held(key, want);\n",
+    wrong: "    let held: Version | Current | undefined = this.#held(key, want);\n" +
+      "    if (want.as === 'head' && held !== undefined && 'head' in held) return held;\n",
     subject: "memory",
     isQuick: true,
   },
