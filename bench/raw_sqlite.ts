@@ -8,6 +8,8 @@ import { DatabaseSync } from "node:sqlite";
 
 /** One document in a bare database, at the same `synchronous` as the store. */
 export interface RawDocument extends Disposable {
+  /** Looks up the head. */
+  head(): unknown;
   /** One transaction with a body of the same bytes as the store's entry. */
   write(body: string): void;
 }
@@ -29,6 +31,7 @@ export function openRaw(path: string): RawDocument {
     "UPDATE head SET version = ?, write_id = ?, updated_at = ?, writer = ?, bytes = ? WHERE doc = ? AND version = ?",
   );
   return {
+    head: () => head.get("alice", "bench_abcdefgh"),
     write(body) {
       begin.run();
       const { doc, version } = head.get("alice", "bench_abcdefgh") as { doc: number; version: number };

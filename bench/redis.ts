@@ -4,45 +4,20 @@
  * @module
  */
 
-import { createClient } from "@redis/client";
 import { append, HandleStore } from "../mod.ts";
 import { startRedis } from "../tests/redis_server.ts";
+import { openRawRedis } from "./raw_redis.ts";
 import { compare, type Comparison, print } from "./side_by_side.ts";
+import { text } from "./texts.ts";
 
 const user = "alice";
 const KIB = 1024;
 
-/** One write as bare as it can be: the head's fields and an entry, in one script. */
-const RAW = `
-redis.call('HSET', KEYS[1], 'version', ARGV[1], 'writeId', ARGV[2], 'at', ARGV[3], 'writer', ARGV[4])
-redis.call('XADD', KEYS[2], '*', 'writeId', ARGV[2], 'body', ARGV[5])
-return ARGV[1]`;
-
-function text(bytes: number, seed = 0): string {
-  let random = seed + 1;
-  return Array.from({ length: bytes }, () => String.fromCharCode(97 + (random = random * 48271 % 0x7fffffff) % 26))
-    .join("");
-}
-
-if (import.meta.main) {
+/** Times everything. */
+export async function timeRedis(): Promise<Comparison[]> {
   await using server = await startRedis("--appendonly", "yes", "--appendfsync", "everysec");
   const store = await HandleStore.fromUrl(server.url, { maxStateBytes: 4 * KIB * KIB });
-  const raw = createClient({ url: server.url, RESP: 2, maintNotifications: "disabled" });
-  await raw.connect();
-  const sha = String(await raw.sendCommand(["SCRIPT", "LOAD", RAW]));
-  const write = (body: string, document = "bench") =>
-    raw.sendCommand([
-      "EVALSHA",
-      sha,
-      "2",
-      `raw:{alice}:head:${document}`,
-      `raw:{alice}:journal:${document}`,
-      "7",
-      "abcdefghijklmnop",
-      String(Date.now()),
-      "unknown",
-      body,
-    ]);
+  using raw = await openRawRedis(server.url);
   const results: Comparison[] = [];
 
   const states = Array.from({ length: 64 }, (_, i) => ({ note: text(KIB, i), turn: i }));
@@ -54,7 +29,7 @@ if (import.meta.main) {
       {
         run: async (i) => version = (await store.save(saved, states[i % 64], { user, expectVersion: version })).version,
       },
-      { run: (i) => write(JSON.stringify([{ op: "replace", path: "/note", value: states[i % 64].note }])) },
+      { run: (i) => raw.write(JSON.stringify([{ op: "replace", path: "/note", value: states[i % 64].note }])) },
       { runs: 3_000, target: 1.5 },
     ),
   );
@@ -70,10 +45,9 @@ if (import.meta.main) {
     }, { runs: 3_000, target: 2 }),
   );
 
-  const head = `raw:{alice}:head:bench`;
   results.push(
     await compare("warm get, 1 MiB | HGETALL of a head", { run: () => store.get(large, { user }) }, {
-      run: () => raw.sendCommand(["HGETALL", head]),
+      run: () => raw.head(),
     }, { runs: 5_000, block: 100 }),
   );
 
@@ -85,11 +59,10 @@ if (import.meta.main) {
       {
         run: () => Promise.all(documents.map((handle) => store.patch(handle, [append("log", item)], { user }))),
       },
-      { run: () => Promise.all(documents.map((document) => write(body, document))) },
+      { run: () => Promise.all(documents.map((document) => raw.write(body, document))) },
       { runs: 200, block: 5, target: 1 / 0.7 },
     ),
   );
-  print(results);
 
   const calls = async () => Number(/total_commands_processed:(\d+)/.exec(await server.cli("INFO", "stats"))?.[1]);
   const bytes = async () => Number(/total_net_output_bytes:(\d+)/.exec(await server.cli("INFO", "stats"))?.[1]);
@@ -105,5 +78,7 @@ if (import.meta.main) {
       `${bytesAfter - bytesBefore} bytes sent by it, replies to INFO included`,
   );
   await store.close();
-  raw.destroy();
+  return results;
 }
+
+if (import.meta.main) print(await timeRedis());

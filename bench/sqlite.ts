@@ -9,18 +9,13 @@ import { append, HandleStore } from "../mod.ts";
 import { openSqliteBackend } from "../src/backends/sqlite.ts";
 import { compare, type Comparison, print } from "./side_by_side.ts";
 import { openRaw } from "./raw_sqlite.ts";
+import { text } from "./texts.ts";
 
 const user = "alice";
 const KIB = 1024;
 
 async function openStore(directory: string, cacheBytes?: number): Promise<HandleStore> {
   return new HandleStore(await openSqliteBackend({ path: `${directory}/store.db` }), { cacheBytes });
-}
-
-function text(bytes: number, seed = 0): string {
-  let random = seed + 1;
-  return Array.from({ length: bytes }, () => String.fromCharCode(97 + (random = random * 48271 % 0x7fffffff) % 26))
-    .join("");
 }
 
 /** A state of about so many bytes: one long text, and a list to append to. */
@@ -146,8 +141,11 @@ async function asOf(results: Comparison[]): Promise<void> {
   );
 }
 
-if (import.meta.main) {
+/** Times everything. */
+export async function timeSqlite(): Promise<Comparison[]> {
   const results: Comparison[] = [];
   for (const group of [gets, saves, appends, lists, asOf]) await group(results);
-  print(results);
+  return results;
 }
+
+if (import.meta.main) print(await timeSqlite());

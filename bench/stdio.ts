@@ -14,11 +14,13 @@ const META = {
 };
 
 /** A server process, spoken to in bare JSON-RPC so that no client's share is counted. */
-class Process {
+export class Process {
   readonly #child: Deno.ChildProcess;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
   readonly #lines: AsyncIterator<string>;
   #id = 0;
+  /** Of all requests and answers so far. */
+  bytes = 0;
 
   constructor(args: readonly string[]) {
     this.#child = new Deno.Command(Deno.execPath(), { args: [...args], stdin: "piped", stdout: "piped" }).spawn();
@@ -31,6 +33,7 @@ class Process {
     const message = JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta: META } });
     await this.#input.write(new TextEncoder().encode(message + "\n"));
     const { value } = await this.#lines.next();
+    this.bytes += message.length + (value?.length ?? 0) + 2;
     const answer = JSON.parse(value ?? "{}");
     if (answer.id !== id || answer.error !== undefined) throw new Error(`unexpected answer: ${value}`);
     return answer.result;
@@ -51,8 +54,8 @@ async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string
   }
 }
 
-const home = Deno.makeTempDirSync();
-const OURS = [
+/** Our server, with its database in a directory. */
+export const ours = (home: string): readonly string[] => [
   "run",
   "-q",
   `--allow-read=${home}`,
@@ -65,7 +68,8 @@ const OURS = [
   "--writer",
   "bench",
 ];
-const BARE = ["run", "-q", path("./bare_server.ts")];
+/** The least one. */
+export const BARE = ["run", "-q", path("./bare_server.ts")];
 
 function path(relative: string): string {
   return fileURLToPath(new URL(relative, import.meta.url));
@@ -82,21 +86,24 @@ function start(args: readonly string[]): Contestant {
   };
 }
 
-if (import.meta.main) {
+/** Times a start and calls. */
+export async function timeStdio(): Promise<Comparison[]> {
+  const home = await Deno.makeTempDir();
+  const server = ours(home);
   const results: Comparison[] = [
-    await compare("start to first answer | bare server, one tool", start(OURS), start(BARE), {
+    await compare("start to first answer | bare server, one tool", start(server), start(BARE), {
       runs: 20,
       block: 1,
       target: 1.5,
     }),
   ];
-  const [ours, bare] = [new Process(OURS), new Process(BARE)];
+  const [own, bare] = [new Process(server), new Process(BARE)];
   results.push(
-    await compare("tools/list, 8 tools | 1 tool", { run: () => ours.request("tools/list") }, {
+    await compare("tools/list, 8 tools | 1 tool", { run: () => own.request("tools/list") }, {
       run: () => bare.request("tools/list"),
     }, { runs: 1_000 }),
   );
-  const minted = await ours.request("tools/call", {
+  const minted = await own.request("tools/call", {
     name: "state_save",
     arguments: { kind: "bench", state: { city: "Copenhagen" } },
   }) as { structuredContent: { handle: string } };
@@ -105,14 +112,16 @@ if (import.meta.main) {
     await compare(
       "state_load of a small state | echo",
       {
-        run: () => ours.request("tools/call", { name: "state_load", arguments: { handle } }),
+        run: () => own.request("tools/call", { name: "state_load", arguments: { handle } }),
       },
       { run: () => bare.request("tools/call", { name: "echo", arguments: { text: handle } }) },
       { runs: 1_000 },
     ),
   );
-  await ours.end();
+  await own.end();
   await bare.end();
-  print(results);
-  Deno.removeSync(home, { recursive: true });
+  await Deno.remove(home, { recursive: true });
+  return results;
 }
+
+if (import.meta.main) print(await timeStdio());
