@@ -110,11 +110,14 @@ export class Draft {
     this.#owned.set(node, size + growth);
   }
 
-  /** The first append to a shared array copies it with the item in place: a copy that has to grow is copied twice. */
+  /**
+   * The first append to a shared array copies it with the item in place. Not by a spread, nor by a push to a copy: both
+   * leave room for half as many items again, and beyond 128 KiB V8 gives every array pages of its own.
+   */
   #append(parent: Container, token: string, array: JsonValue, last: string, operation: JsonPatchOperation): boolean {
     if (operation.op !== "add" || !isArray(array) || this.#owned.has(array)) return false;
     if (last !== "-" && last !== String(array.length)) return false;
-    const copy: JsonValue[] = [...array, freeze(operation.value)];
+    const copy = array.concat([freeze(operation.value)]);
     this.#owned.set(copy, copy.length);
     setChild(parent, token, copy);
     this.#bytes += jsonBytes(operation.value) + (array.length > 0 ? 1 : 0);
