@@ -22,15 +22,16 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ours: ["document", "port"],
     others: [],
   },
+  file: { files: /^src\/backends\/database_file\.ts$/, ours: [], others: ["node:path"] },
   open: { files: /^src\/backends\/open\.ts$/, ours: ["document", "port"], others: [] },
   sqlite: {
     files: /^src\/backends\/sqlite(\.ts|\/[a-z_]+\.ts)$/,
-    ours: ["document", "port", "sqlite"],
+    ours: ["document", "port", "file", "sqlite"],
     others: ["node:path"],
   },
   kv: {
     files: /^src\/backends\/kv(\.ts|\/[a-z_]+\.ts)$/,
-    ours: ["document", "port", "kv"],
+    ours: ["document", "port", "file", "kv"],
     others: ["node:crypto", "node:path"],
   },
   redis: {

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { dirname } from "node:path";
 import { BackendError } from "../../document/errors.ts";
+import { makeFile } from "../database_file.ts";
 import { Connection } from "./connection.ts";
 import type { KvDatabase } from "./database.ts";
 import { isBusy, toBackendError } from "./errors.ts";
@@ -71,9 +71,7 @@ async function openKv(path: string | undefined): Promise<KvDatabase> {
 
 /** Makes a file that is missing, and refuses one that is another program's: Deno would put its tables beside the others. */
 async function prepareFile(path: string): Promise<void> {
-  await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // Made here so that its mode is 0600 from the start; SQLite gives -wal and -shm the same.
-  (await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 })).close();
+  await makeFile(path);
   if ((await Deno.stat(path)).size === 0) return;
   const { DatabaseSync } = await import("node:sqlite");
   const database = new DatabaseSync(path);

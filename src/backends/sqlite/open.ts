@@ -4,8 +4,8 @@
  * @module
  */
 
-import { dirname } from "node:path";
 import { BackendError } from "../../document/errors.ts";
+import { makeFile } from "../database_file.ts";
 import { Connection, type SqliteDatabase, toBackendError } from "./driver.ts";
 import { prepareSchema } from "./schema.ts";
 
@@ -51,11 +51,7 @@ export async function openDatabase(options: SqliteBackendOptions): Promise<Conne
 async function openFile(path: string): Promise<SqliteDatabase> {
   try {
     const { DatabaseSync } = await import("node:sqlite");
-    if (path !== ":memory:") {
-      await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      // Made here so that its mode is 0600 from the start; SQLite gives -wal and -shm the same.
-      (await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 })).close();
-    }
+    if (path !== ":memory:") await makeFile(path);
     return new DatabaseSync(path);
   } catch (error) {
     throw toBackendError(error);
