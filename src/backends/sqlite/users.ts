@@ -15,7 +15,13 @@ import { bury, findLeftovers, forget, forgetTombstone, removeJournal, removeOldR
 export function listDocuments(connection: Connection, user: string, range: ListRange, now: number): ListPage {
   const { direction, from, limit, tombstones } = range;
   const order = direction === "down" ? "seq < ? ORDER BY seq DESC" : "seq > ? ORDER BY seq";
-  const rows = connection.all(`SELECT * FROM mcpstate_document WHERE user = ? AND ${order} LIMIT ?`, user, from, limit);
+  // A plus, because SQLite plans by a bare bound limit, and so would prepare the statement anew at each use.
+  const rows = connection.all(
+    `SELECT * FROM mcpstate_document WHERE user = ? AND ${order} LIMIT +?`,
+    user,
+    from,
+    limit,
+  );
   const documents: (Head | Tombstone)[] = [];
   for (const row of rows) {
     const record = readable(row);

@@ -163,12 +163,14 @@ export function removeJournal(connection: Connection, doc: number): void {
   }
 }
 
+// A bound limit has a plus: SQLite plans by a bare one, and so would prepare the statement anew at each use.
+
 /** The rows of a user's documents that are past due, so many at a time: live ones to bury, tombstones to forget. */
 export function* findLeftovers(connection: Connection, user: string, now: number, size: number): Generator<SqliteRow> {
   let [dueAt, doc] = [Number.MIN_SAFE_INTEGER, 0];
   for (;;) {
     const rows = connection.all(
-      "SELECT * FROM mcpstate_document WHERE user = ? AND due_at <= ? AND (due_at, doc) > (?, ?) ORDER BY due_at, doc LIMIT ?",
+      "SELECT * FROM mcpstate_document WHERE user = ? AND due_at <= ? AND (due_at, doc) > (?, ?) ORDER BY due_at, doc LIMIT +?",
       user,
       now,
       dueAt,
@@ -225,7 +227,7 @@ export function insertRequest(
 /** Removes request ids that are older than they need be kept; answers how many. */
 export function removeOldRequests(connection: Connection, user: string, now: number, limit: number): number {
   return connection.all(
-    "DELETE FROM mcpstate_request WHERE (user, id) IN (SELECT user, id FROM mcpstate_request WHERE user = ? AND at < ? LIMIT ?) RETURNING id",
+    "DELETE FROM mcpstate_request WHERE (user, id) IN (SELECT user, id FROM mcpstate_request WHERE user = ? AND at < ? LIMIT +?) RETURNING id",
     user,
     now - REQUEST_MS,
     limit,
