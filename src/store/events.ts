@@ -99,7 +99,12 @@ function newestMark(documents: readonly (Head | Tombstone)[], until: number): Cu
 async function isRewound(backend: Backend, user: string, { seq, last }: Cursor, now: ListPage): Promise<boolean> {
   if (now.seq < seq) return true;
   if (last === undefined) return false;
-  const answer = await backend.entries({ user, id: last.id }, last.version, 1);
+  const look = () => backend.entries({ user, id: last.id }, last.version, 1);
+  let answer = await look();
+  if (answer.outcome === "gone" && answer.tombstone.writeId === "") { // past due, and its end has no number yet
+    while (await backend.sweep(user, CHUNK) > 0);
+    answer = await look();
+  }
   switch (answer.outcome) {
     case "absent": // there is a tombstone at least, for as long as tombstones are kept
       return last.version > 0 || now.forgotten < seq;

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Backend } from "../../src/backends/backend.ts";
+import { openSqliteBackend } from "../../src/backends/sqlite.ts";
 import { increment } from "../../src/document/ops.ts";
 import { readEvents } from "../../src/store/events.ts";
 import { HandleStore } from "../../src/store/store.ts";
@@ -138,6 +139,21 @@ Deno.test("watch: a listener whose last event was a change is told that it is lo
   await survivor.revoke(other, alice);
   server.restore(replica.copy());
   assertEquals(await next(), "gap rewound");
+  await store.close();
+});
+
+Deno.test("watch: that what was told last is past due, and nobody has buried it yet, is no gap", async () => {
+  let now = Date.UTC(2026, 6, 1);
+  const store = new HandleStore(await openSqliteBackend({ now: () => now }));
+  const other = await store.mint("cart", { visits: 0 }, alice);
+  const handle = await store.mint("trip", { visits: 0 }, { ...alice, ttlDays: 1 });
+  const next = await listen(store);
+  await store.patch(handle, [increment("visits", 1)], alice);
+  assertEquals(await next(), "change");
+  now += DAY;
+  await store.patch(other, [increment("visits", 1)], alice);
+  assertEquals(await next(), "change");
+  assertEquals(await next(), "expired");
   await store.close();
 });
 
