@@ -98,8 +98,9 @@ class KvBackend implements Backend {
       if (isPastDue(head, connection.now())) {
         await tryToBury(connection, key);
         seen = await connection.get(name);
-        if (seen.versionstamp === versionstamp) return { outcome: "gone", tombstone: toExpired(head) };
-        continue;
+        const isBuried = seen.versionstamp !== versionstamp;
+        if (isBuried || !isPastDue(head, connection.now())) continue; // or the clock was set back meanwhile
+        return { outcome: "gone", tombstone: toExpired(head) };
       }
       // The common case needs no more than the head.
       if (want.as === "head" && held?.version === head.version && held.writeId === head.writeId) {

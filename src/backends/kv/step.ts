@@ -18,8 +18,6 @@ import { type Buried, type Leftover, type Live, toDocument, toUser, type UserRec
 
 /** What will be written if all that was checked is still as it was. */
 export class Step {
-  /** The time of all that it does. */
-  readonly now: number;
   readonly checks: KvEntry[] = [];
   readonly mutations: Mutation[] = [];
   /** What becomes invisible with this step, to be deleted after it. */
@@ -29,8 +27,16 @@ export class Step {
   /** Called once it has landed. */
   onLanded: () => void = () => {};
 
-  constructor(now: number) {
-    this.now = now;
+  readonly #clock: () => number;
+  #now: number | undefined;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** The time of all that it does: later than whatever it has read by the time when it is first asked for. */
+  get now(): number {
+    return this.#now ??= this.#clock();
   }
 
   /** Makes the step fail if the record is no longer as it was read. */
@@ -154,7 +160,7 @@ export async function runStep<T>(
   let isUncertain = false;
   const { answer, left } = await connection.inTurn(user, () =>
     connection.insist(async () => {
-      const step = new Step(connection.now());
+      const step = new Step(connection.now);
       const answer = await decide(step);
       if (step.mutations.length === 0) return { answer, left: [] };
       const versionstamp = await connection.commit(step);
