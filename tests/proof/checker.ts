@@ -48,8 +48,9 @@ function checkWhole(history: History): Anomaly[] {
   const calls = Map.groupBy(history.operations, ({ label }) => label);
   const documents = Map.groupBy(history.operations, handleOf);
   const timelines = new Map<string, Timeline>();
+  const labels = new Map<string, string>();
   for (const journal of history.journals) {
-    const timeline = new Timeline(journal, calls, history.rewoundAt ?? -Infinity, report);
+    const timeline = new Timeline(journal, { calls, labels, rewoundAt: history.rewoundAt ?? -Infinity, report });
     timelines.set(journal.handle, timeline);
     timeline.check();
     checkAnswers(timeline, documents.get(journal.handle) ?? [], report);
@@ -58,6 +59,7 @@ function checkWhole(history: History): Anomaly[] {
     if (handle === undefined) continue;
     checkOrder(handle, operations, calls, timelines.get(handle), history.slack, report);
     checkEnd(handle, operations, timelines.has(handle), history, report);
+    checkExpiry(handle, operations, calls, history, report);
   }
   checkRefusals(history, report);
   checkRequests(calls, report);
@@ -77,17 +79,21 @@ function isWrite(call: Call): boolean {
   return call.do === "mint" || call.do === "patch" || call.do === "save" || call.do === "restore";
 }
 
+/** What a journal is judged by. */
+interface Surroundings {
+  readonly calls: ReadonlyMap<string, readonly Operation[]>;
+  /** The labels of all entries that were met so far, and where. */
+  readonly labels: Map<string, string>;
+  readonly rewoundAt: number;
+  readonly report: Report;
+}
+
 /** A journal with the state of every version, folded by the reference. */
 class Timeline {
   readonly digests: string[] = [];
   readonly #states: Loose[] = [];
 
-  constructor(
-    readonly journal: Journal,
-    readonly calls: ReadonlyMap<string, readonly Operation[]>,
-    readonly rewoundAt: number,
-    readonly report: Report,
-  ) {}
+  constructor(readonly journal: Journal, readonly around: Surroundings) {}
 
   get handle(): string {
     return this.journal.handle;
@@ -99,48 +105,50 @@ class Timeline {
 
   /** The journal by itself: contiguous, in order, each entry by one call and just what that call asks. */
   check(): void {
-    const labels = new Set<string>();
+    const { calls, labels, rewoundAt, report } = this.around;
     let state: Loose = {};
     let before: Recorded | undefined;
     for (const [i, entry] of this.journal.entries.entries()) {
       const name = `${this.handle} version ${entry.version} by ${entry.writer}`;
-      if (entry.version !== i + 1) this.report("contiguous", `${name} stands where version ${i + 1} should`);
-      if (before !== undefined && entry.at < before.at) this.report("time", `${name} is older than the one before`);
-      if (before !== undefined && entry.turn < before.turn) this.report("turn", `${name} goes back in turns`);
-      if (labels.has(entry.writer)) this.report("at most once", `${name} landed before`);
-      labels.add(entry.writer);
-      const operations = this.calls.get(entry.writer);
-      if (operations === undefined) this.report("known", `${name} was asked for by nobody`);
+      if (entry.version !== i + 1) report("contiguous", `${name} stands where version ${i + 1} should`);
+      if (before !== undefined && entry.at < before.at) report("time", `${name} is older than the one before`);
+      if (before !== undefined && entry.turn < before.turn) report("turn", `${name} goes back in turns`);
+      const other = labels.get(entry.writer);
+      if (other !== undefined) report("at most once", `${name} landed before, as ${other}`);
+      labels.set(entry.writer, `${this.handle} version ${entry.version}`);
+      const operations = calls.get(entry.writer);
+      if (operations === undefined) report("known", `${name} was asked for by nobody`);
       else if (operations.every(({ result }) => result.is === "refused")) {
-        this.report("refused", `${name} was refused, and landed`);
+        report("refused", `${name} was refused, and landed`);
       }
       try {
         state = patched(state, entry.patch);
       } catch (error) {
-        return this.report("fold", `${name} does not fit what is before it: ${error}`);
+        return report("fold", `${name} does not fit what is before it: ${error}`);
       }
       this.#states.push(copy(state));
       this.digests.push(digest(state));
       // What was built upon a version that is lost meets another one under its number.
-      if (operations !== undefined && operations[0].invokedAt >= this.rewoundAt) {
+      if (operations !== undefined && operations[0].invokedAt >= rewoundAt) {
         this.#checkEffect(entry, operations[0].call);
       }
       before = entry;
     }
     if (this.digests.at(-1) !== this.journal.digest) {
-      this.report("fold", `${this.handle} reads as something else than its journal`);
+      report("fold", `${this.handle} reads as something else than its journal`);
     }
   }
 
   #checkEffect({ version, writer }: Recorded, call: Call): void {
+    const { report } = this.around;
     const name = `${this.handle} version ${version} by ${writer}`;
     const wanted = this.#wanted(version, call);
-    if (wanted === undefined) return this.report("effect", `${name} comes of a ${call.do}, which writes nothing here`);
+    if (wanted === undefined) return report("effect", `${name} comes of a ${call.do}, which writes nothing here`);
     if (digest(wanted) !== this.digests[version - 1]) {
-      this.report("effect", `${name} is not what its ${call.do} makes of the version before`);
+      report("effect", `${name} is not what its ${call.do} makes of the version before`);
     }
     if ((call.do === "save" && !call.merge || call.do === "restore") && call.expect !== version - 1) {
-      this.report("stale", `${name} was to follow version ${call.expect}`);
+      report("stale", `${name} was to follow version ${call.expect}`);
     }
   }
 
@@ -265,6 +273,31 @@ function checkEnd(
   }
   const revoked = ends.filter(({ result }) => result.is === "revoked");
   if (new Set(revoked.map(({ label }) => label)).size > 1) report("end", `${handle} was deleted twice`);
+}
+
+/** A document that expired did so after the last of its writes and renewals, when the clock had come that far. */
+function checkExpiry(
+  handle: string,
+  operations: readonly Operation[],
+  calls: ReadonlyMap<string, readonly Operation[]>,
+  { latest, rewoundAt }: History,
+  report: Report,
+): void {
+  if (latest === undefined || rewoundAt !== undefined) return;
+  const changes = operations.filter(({ label, call, result }) =>
+    (isWrite(call) || call.do === "touch") && result.is === "version" && calls.get(label)?.length === 1
+  );
+  changes.sort((a, b) => a.invokedAt - b.invokedAt);
+  for (const { call, label, result, returnedAt } of operations) {
+    const last = changes.findLast(({ invokedAt }) => invokedAt <= returnedAt);
+    if (last === undefined || result.is !== "refused" || result.expiredAt === undefined) continue;
+    const clock = latest(last.invokedAt, returnedAt);
+    if (result.expiredAt <= clock) continue;
+    report(
+      "expiry",
+      `${call.do} ${label} of ${handle} met an end of ${result.expiredAt}: after ${last.label} it was ${clock} at most`,
+    );
+  }
 }
 
 /** What a caller who makes no mistakes may be refused for. */

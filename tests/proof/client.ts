@@ -43,6 +43,10 @@ export class Client {
         if (cursor === undefined) return { is: "list", versions };
       }
     }
+    if (call.do === "sweep") {
+      await this.store.sweep(USER);
+      return { is: "swept" };
+    }
     return await this.#about(label, call, requestId);
   }
 
@@ -116,9 +120,15 @@ function toResult(error: unknown): Result {
   if (!(error instanceof Error) || !("toPayload" in error) || typeof error.toPayload !== "function") {
     return { is: "refused", code: "crash", message: error instanceof Error ? error.stack : String(error) };
   }
-  const { code, message, outcome_unknown, current } = error.toPayload();
+  const { code, message, outcome_unknown, current, expired_at } = error.toPayload();
   if (outcome_unknown === true) return { is: "unknown" };
-  return { is: "refused", code, message, ...(current === undefined ? {} : { current: current.version }) };
+  return {
+    is: "refused",
+    code,
+    message,
+    ...(current === undefined ? {} : { current: current.version }),
+    ...(expired_at === undefined ? {} : { expiredAt: expired_at }),
+  };
 }
 
 /** An event as it is written down. */

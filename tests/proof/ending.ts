@@ -17,10 +17,18 @@ export async function readJournals(backend: Backend): Promise<Journal[]> {
   let cursor: string | undefined;
   for (;;) {
     const page = await store.list(USER, { cursor });
-    for (const { handle } of page.handles) journals.push(await readJournal(store, handle));
+    for (const { handle } of page.handles) {
+      const journal = await readJournal(store, handle).catch(unlessExpired);
+      if (journal !== undefined) journals.push(journal);
+    }
     cursor = page.cursor;
     if (cursor === undefined) return journals;
   }
+}
+
+/** Where time goes on by itself, one may expire right after it was listed. */
+function unlessExpired(error: unknown): undefined {
+  if (Object(error).code !== "handle_expired") throw error;
 }
 
 async function readJournal(store: HandleStore, handle: string): Promise<Journal> {

@@ -34,10 +34,11 @@ export type Call =
   | { readonly do: "changes"; readonly handle: string; readonly since: number }
   | { readonly do: "touch"; readonly handle: string; readonly ttlDays: number | null }
   | { readonly do: "revoke"; readonly handle: string; readonly expect?: number }
-  | { readonly do: "list" };
+  | { readonly do: "list" }
+  | { readonly do: "sweep" };
 
 /** What names a document that it is about. */
-export type AboutOne = Exclude<Call, { readonly do: "mint" | "list" }>;
+export type AboutOne = Exclude<Call, { readonly do: "mint" | "list" | "sweep" }>;
 
 /** What came of a call. */
 export type Result =
@@ -55,8 +56,15 @@ export type Result =
   | { readonly is: "changes"; readonly changes: readonly Told[]; readonly current: number; readonly more: boolean }
   | { readonly is: "list"; readonly versions: Readonly<Record<string, number>> }
   | { readonly is: "revoked"; readonly version: number }
-  /** Nothing was changed. `current` where the refusal named it. */
-  | { readonly is: "refused"; readonly code: string; readonly current?: number; readonly message?: string }
+  | { readonly is: "swept" }
+  /** Nothing was changed. `current` and `expiredAt` where the refusal named them. */
+  | {
+    readonly is: "refused";
+    readonly code: string;
+    readonly current?: number;
+    readonly expiredAt?: string;
+    readonly message?: string;
+  }
   /** It may have landed. */
   | { readonly is: "unknown" };
 
@@ -129,4 +137,6 @@ export interface History {
   readonly mayHaveGaps?: boolean;
   /** When the store was put back to what it had been. What was asked before may be lost, and what follows may not build on it. */
   readonly rewoundAt?: number;
+  /** The latest that the engine's clock showed between two times of the history, ISO 8601; absent where nobody knows. */
+  readonly latest?: (from: number, to: number) => string;
 }

@@ -22,6 +22,7 @@ export const WISHES = [
   "touch",
   "clear",
   "revoke",
+  "sweep",
 ] as const;
 /** One of them. */
 export type Wish = typeof WISHES[number];
@@ -37,6 +38,9 @@ export interface Intent {
   readonly repeatable: boolean;
 }
 
+/** From this pick on, up to 100 more, a patch is of so many times 9 KB: its body goes in several chunks, or is staged. */
+export const BULKY = 400;
+
 /** The call that an intent comes to; `undefined` if there is nothing to do it to. */
 export function toCall(
   { wish, document, pick }: Intent,
@@ -46,7 +50,7 @@ export function toCall(
   days: number,
 ): Call | undefined {
   if (wish === "mint") return { do: "mint", state: { ...BLANK, fields: { minted: label } } };
-  if (wish === "list") return { do: "list" };
+  if (wish === "list" || wish === "sweep") return { do: wish };
   if (handles.length === 0) return undefined;
   const handle = handles[document % handles.length];
   const seen = client.seen.get(handle)?.version ?? 0;
@@ -79,7 +83,8 @@ export function toCall(
 function extras(label: string, pick: number): Edit[] {
   if (pick % 5 === 0) return [{ add: 1 }];
   if (pick % 5 === 1) return [{ set: [label, pick] }];
-  // A large one now and then, so that keyframes are laid and bodies go in several chunks.
+  if (pick >= BULKY) return [{ fill: [String.fromCharCode(97 + pick % 26), (pick - BULKY + 1) * 9_000] }];
+  // A larger one now and then, so that keyframes are laid.
   if (pick % 5 === 2) return [{ fill: [String.fromCharCode(97 + pick % 26), pick % 97 * 100] }];
   return [];
 }

@@ -5,7 +5,7 @@
  */
 
 import fc from "fast-check";
-import { type Intent, WISHES } from "./intents.ts";
+import { BULKY, type Intent, WISHES } from "./intents.ts";
 import type { Fault, Plan } from "./simulation.ts";
 
 const HOUR = 3_600_000;
@@ -13,7 +13,7 @@ const HOUR = 3_600_000;
 const intent: fc.Arbitrary<Intent> = fc.record({
   wish: fc.constantFrom(...WISHES, "patch", "patch", "save", "merge", "merge", "get", "mint", "touch"),
   document: fc.nat(3),
-  pick: fc.nat(400),
+  pick: fc.nat(BULKY - 1),
   repeatable: fc.boolean(),
 });
 
@@ -26,21 +26,64 @@ const fault: fc.Arbitrary<Fault> = fc.oneof(
   fc.record({ at, what: fc.constant("resume" as const) }),
 );
 
+/** The clock is set, and set back soon after. */
+const blink = fc.record({ at, ms: fc.constantFrom(HOUR, -HOUR), steps: fc.integer({ min: 1, max: 30 }) })
+  .map(({ at, ms, steps }): Fault[] => [{ at, what: "jump", ms }, { at: at + steps, what: "jump", ms: -ms }]);
+
+const blinks = fc.array(blink, { minLength: 1, maxLength: 16 }).map((pairs) => pairs.flat());
+/** Some things go wrong, each at its time; or mostly one. */
+const faults: fc.Arbitrary<Fault[]> = fc.oneof(fc.array(fault, { maxLength: 10 }), blinks);
+
 const processes = fc.array(
   fc.array(fc.array(intent, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 3 }),
   { minLength: 1, maxLength: 3 },
 );
 
+/** Everybody does a few sorts of things all the time, which meet each other then. */
+const swarm = fc.tuple(fc.subarray([...WISHES], { minLength: 2, maxLength: 5 }), fc.boolean(), fc.nat(3)).chain(
+  ([wishes, isBulky, documents]) =>
+    fc.array(
+      fc.array(
+        fc.array(
+          fc.record({
+            wish: fc.constantFrom(...wishes, "mint" as const),
+            document: fc.nat(documents),
+            pick: isBulky
+              ? fc.oneof(fc.nat(BULKY - 1), fc.integer({ min: BULKY, max: BULKY + 100 }))
+              : fc.nat(BULKY - 1),
+            repeatable: fc.boolean(),
+          }),
+          { minLength: 3, maxLength: 10 },
+        ),
+        { minLength: 1, maxLength: 3 },
+      ),
+      { minLength: 2, maxLength: 3 },
+    ),
+);
+
+/** Documents come, are renewed and written to, and go when their time is over. */
+const lives = fc.array(
+  fc.array(
+    fc.array(
+      fc.record({
+        wish: fc.constantFrom("mint", "touch", "touch", "touch", "clear", "patch", "get", "sweep", "sweep", "sweep"),
+        document: fc.nat(12),
+        pick: fc.nat(BULKY - 1),
+        repeatable: fc.constant(false),
+      }),
+      { minLength: 4, maxLength: 10 },
+    ),
+    { minLength: 1, maxLength: 3 },
+  ),
+  { minLength: 2, maxLength: 3 },
+);
+
 const common = {
   schedule: fc.integer(),
-  processes,
-  faults: fc.array(fault, { maxLength: 10 }),
+  paces: fc.array(fc.constantFrom(1, 1, 0.1), { maxLength: 3 }),
   noise: fc.constantFrom(0, 0, 0.15, 0.3),
   options: fc.constantFrom({}, { cacheBytes: 0 }, { cacheBytes: 8_000 }),
 };
-
-/** Plans in which nothing that was acknowledged may be lost. */
-export const plans: fc.Arbitrary<Plan> = fc.record(common);
 
 /** Several processes that know one document, so that each holds versions that another will write anew. */
 const crowd = fc.array(
@@ -49,7 +92,7 @@ const crowd = fc.array(
       fc.record({
         wish: fc.constantFrom("patch", "patch", "get", "get", "merge", "old", "changes"),
         document: fc.constant(0),
-        pick: fc.nat(400),
+        pick: fc.nat(BULKY - 1),
         repeatable: fc.boolean(),
       }),
       { minLength: 4, maxLength: 12 },
@@ -59,9 +102,23 @@ const crowd = fc.array(
   { minLength: 2, maxLength: 3 },
 );
 
-/** Plans in which a replica that lags takes over. */
-export const failoverPlans: fc.Arbitrary<Plan> = fc.record({
-  ...common,
-  processes: fc.oneof(processes, crowd),
-  failover: fc.tuple(at, fc.integer({ min: 1, max: 60 })).map(([lagsAt, by]) => ({ lagsAt, at: lagsAt + by })),
-});
+const anything: fc.Arbitrary<Plan> = fc.record({ ...common, processes: fc.oneof(processes, swarm), faults });
+const mortal: fc.Arbitrary<Plan> = fc.record({ ...common, processes: lives, faults: blinks });
+
+/** Sorts of plans. */
+export const PLANS = {
+  /** Nothing that was acknowledged may be lost. */
+  any: fc.oneof({ weight: 4, arbitrary: anything }, { weight: 1, arbitrary: mortal }),
+  /** The same, about the end of lives above all. */
+  lives: mortal,
+  /** A replica that lags takes over. */
+  failover: fc.record({
+    ...common,
+    processes: fc.oneof(processes, swarm, crowd),
+    faults,
+    failover: fc.tuple(at, fc.integer({ min: 1, max: 60 })).map(([lagsAt, by]) => ({ lagsAt, at: lagsAt + by })),
+  }),
+} satisfies Readonly<Record<string, fc.Arbitrary<Plan>>>;
+
+/** One of them. */
+export type PlanName = keyof typeof PLANS;

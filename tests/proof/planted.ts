@@ -6,6 +6,7 @@
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { PlanName } from "./plans.ts";
 import { hunt } from "./simulate.ts";
 import { loadModules, type SubjectName } from "./subjects.ts";
 
@@ -18,7 +19,8 @@ export interface Bug {
   readonly right: string;
   readonly wrong: string;
   readonly subject: SubjectName;
-  readonly failover?: boolean;
+  /** What finds it. Default: `any`. */
+  readonly plans?: PlanName;
   /** Whether a few plans are enough to find it. */
   readonly isQuick?: true;
 }
@@ -53,6 +55,7 @@ export const BUGS: readonly Bug[] = [
     right: "if (!isPastDue(row.record, now)) return { doc: row.doc, head: row.record };\n  return { outcome",
     wrong: "if (now >= 0) return { doc: row.doc, head: row.record };\n  return { outcome",
     subject: "sqlite",
+    plans: "lives",
   },
   {
     name: "a write that is sent twice and lands twice",
@@ -84,7 +87,7 @@ export const BUGS: readonly Bug[] = [
       "      if (held !== undefined && answer.outcome === 'found' && answer.target !== 'held' && " +
       "answer.target?.version === held.folded.version) answer = { ...answer, target: 'held' };",
     subject: "memory",
-    failover: true,
+    plans: "failover",
   },
   {
     name: "a cache that does not ask for the head",
@@ -147,15 +150,17 @@ export const BUGS: readonly Bug[] = [
     right: "if (await isRewound(backend, user, cursor, first))",
     wrong: "if (await isRewound(backend, user, { seq: 0 }, first))",
     subject: "memory",
-    failover: true,
+    plans: "failover",
     isQuick: true,
   },
   {
     name: "a sweep that does not look again",
     file: "backends/kv/sweep.ts",
-    right: "if (!isPastDue(document.head, now)) continue;",
-    wrong: "",
+    right: "if (!isPastDue(document.head, now)) continue;\n" +
+      "      bury(connection, step, counter, wanted[i], document, toExpired(document.head));\n    }\n    step.check(entry);",
+    wrong: "bury(connection, step, counter, wanted[i], document, toExpired(document.head));\n    }",
     subject: "kv",
+    plans: "lives",
   },
   {
     name: "a step of Deno KV that does not check the head",
@@ -171,6 +176,70 @@ export const BUGS: readonly Bug[] = [
     wrong: "for (let i = this.#ahead; i < this.#chunks.length - 1; i++)",
     subject: "kv",
   },
+  {
+    name: "no version check, on Redis",
+    file: "backends/redis/append_script.ts",
+    right: "if head.version ~= version or head.writeId ~= writeId or head.turn ~= turn then",
+    wrong: "if false then",
+    subject: "redis",
+  },
+  {
+    name: "a journal row that is dropped, on Redis",
+    file: "backends/redis/lua_write.ts",
+    right: "local id = int(version) .. '-0'",
+    wrong: "local id = int(version) .. '-0'\n  local call = version % 3 == 0 and function() end or call",
+    subject: "redis",
+  },
+  {
+    name: "a write that is sent twice and lands twice, on Redis",
+    file: "backends/redis/append_script.ts",
+    right: "and since[drafts][2][WRITE_ID] == last then",
+    wrong: "and last == '' then",
+    subject: "redis",
+  },
+  {
+    name: "a creation that is sent twice and makes two, on Redis",
+    file: "backends/redis/create_script.ts",
+    right: "first[2][WRITE_ID] == writeId",
+    wrong: "writeId == ''",
+    subject: "redis",
+  },
+  {
+    name: "a write that may have landed and is said to have not, on Redis",
+    file: "backends/redis/caller.ts",
+    right: "mayHaveLanded ||= writes && error.sent",
+    wrong: "mayHaveLanded = false",
+    subject: "redis",
+  },
+  {
+    name: "request ids that are not looked up, on Redis",
+    file: "backends/redis/lua_write.ts",
+    right: "if #flat > 0 then return",
+    wrong: "if #flat > 99 then return",
+    subject: "redis",
+  },
+  {
+    name: "a document that is deleted whatever its version, on Redis",
+    file: "backends/redis/change_scripts.ts",
+    right: "if expected ~= '' and expected ~= head.version then",
+    wrong: "if false then",
+    subject: "redis",
+  },
+  {
+    name: "an append that does not move its document in the list, on Redis",
+    file: "backends/redis/append_script.ts",
+    right: "redis.call('ZADD', KEYS[2], unpack(order))",
+    wrong: "",
+    subject: "redis",
+  },
+  {
+    name: "a renewal that leaves the journal its old end, on Redis",
+    file: "backends/redis/lua_write.ts",
+    right: "call('PERSIST', KEYS[i])",
+    wrong: "call('PERSIST', HEAD)",
+    subject: "redis",
+    plans: "lives",
+  },
 ];
 
 const SOURCE = fileURLToPath(new URL("../../src", import.meta.url));
@@ -182,8 +251,8 @@ export interface Caught {
   readonly report?: string;
 }
 
-/** Plants a bug in a copy of `src/` and looks for it in so many plans at most. @throws {Error} if the text that it replaces is not there just once. */
-export async function plant(bug: Bug, seed: number, mostRuns: number): Promise<Caught> {
+/** Plants a bug in a copy of `src/` and lets something be done with it. @throws {Error} if the text that it replaces is not there just once. */
+export async function withPlanted<T>(bug: Bug, use: (source: string) => Promise<T>): Promise<T> {
   const directory = await Deno.makeTempDir({ prefix: "mcpstate-planted-" });
   try {
     await copyTree(SOURCE, directory);
@@ -193,19 +262,25 @@ export async function plant(bug: Bug, seed: number, mostRuns: number): Promise<C
       throw new Error(`"${bug.name}" cannot be planted: its text is ${parts.length - 1} times in ${bug.file}`);
     }
     await Deno.writeTextFile(path, parts.join(bug.wrong));
+    return await use(`file://${directory}`);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+/** Plants a bug and looks for it in so many plans at most. */
+export function plant(bug: Bug, seed: number, mostRuns: number): Promise<Caught> {
+  return withPlanted(bug, async (source) => {
     if (mostRuns === 0) return { bug, runs: 0 };
-    const modules = await loadModules(`file://${directory}`);
-    const { runs, failure } = await hunt(bug.subject, modules, {
+    const { runs, failure } = await hunt(bug.subject, await loadModules(source), {
       seed,
       runs: mostRuns,
-      failover: bug.failover,
+      plans: bug.plans,
       first: true,
       control: await loadModules(`file://${SOURCE}`),
     });
     return { bug, runs, ...(failure === undefined ? {} : { report: failure.report }) };
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
+  });
 }
 
 async function copyTree(from: string, to: string): Promise<void> {

@@ -7,6 +7,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { campaign } from "./campaign.ts";
 import { BUGS, plant } from "./planted.ts";
+import type { PlanName } from "./plans.ts";
 import { hunt } from "./simulate.ts";
 import type { SiteName } from "./sites.ts";
 import { loadModules, type SubjectName } from "./subjects.ts";
@@ -16,19 +17,19 @@ const modules = await loadModules(new URL("../../src", import.meta.url).href);
 /** Another one with every run; the failure's seed and path have it again. */
 const seed = Math.floor(Math.random() * 2 ** 31);
 
-const SIMULATIONS: readonly (readonly [SubjectName, runs: number, failover: boolean])[] = [
-  ["memory", 120, false],
-  ["memory", 80, true],
-  ["sqlite", 25, false],
-  ["kv", 10, false],
+const SIMULATIONS: readonly (readonly [SubjectName, runs: number, plans: PlanName])[] = [
+  ["memory", 120, "any"],
+  ["memory", 80, "failover"],
+  ["sqlite", 25, "any"],
+  ["kv", 10, "any"],
 ];
-for (const [name, runs, failover] of SIMULATIONS) {
+for (const [name, runs, plans] of SIMULATIONS) {
   Deno.test(
     `store over ${name}${
-      failover ? ", failing over" : ""
+      plans === "failover" ? ", failing over" : ""
     }: whatever order things happen in, one journal explains all answers`,
     async () => {
-      const { failure, operations } = await hunt(name, modules, { seed, runs, failover });
+      const { failure, operations } = await hunt(name, modules, { seed, runs, plans });
       assertEquals(failure, undefined);
       assert(operations > runs);
     },

@@ -28,6 +28,8 @@ export interface Plan {
   /** Per process, per caller in it, what is wanted. */
   readonly processes: readonly (readonly (readonly Intent[])[])[];
   readonly faults: readonly Fault[];
+  /** How fast each process is, beside the others: between two steps of a slow one, a fast one does all that it wants. */
+  readonly paces: readonly number[];
   /** How likely it is, beside those, that a message is lost or carried out twice. */
   readonly noise: number;
   readonly options?: HandleStoreOptions;
@@ -39,6 +41,8 @@ export interface Plan {
 export interface Subject extends AsyncDisposable {
   /** A store of a process. Its server has the clock that is given. */
   open(world: World, process: string, now: () => number, options?: HandleStoreOptions): Promise<HandleStore>;
+  /** The time to live of what is to expire, if the clock cannot be set: then nobody knows what it shows. */
+  readonly shortDays?: number;
   /** A connection that nothing befalls. */
   inspect(): Promise<Backend>;
   /** Takes a copy of everything, and answers how to put it back. */
@@ -105,12 +109,17 @@ class Process {
 
 /** Runs a plan. */
 export async function simulate(plan: Plan, subject: Subject): Promise<Run> {
-  using world = new World(plan.schedule);
+  // A listener must be able to catch up, in the beginning and in the end.
+  let isNoisy = false;
+  const paceOf = (process: string) => isNoisy ? plan.paces[Number(process.slice(1).split(".")[0])] ?? 1 : 1;
+  using world = new World(plan.schedule, paceOf);
   const chance = randomOf(~plan.schedule);
   const operations: Operation[] = [];
   const handles: string[] = [];
   const seen: Seen[] = [];
   let jumped = 0;
+  /** What the clock showed at each step. */
+  const clocks: number[] = [];
   let crashes = 0;
   let faults = 0;
   let rewoundAt: number | undefined;
@@ -134,7 +143,7 @@ export async function simulate(plan: Plan, subject: Subject): Promise<Run> {
 
   const want = async (process: Process, client: Client, label: string, intent: Intent): Promise<void> => {
     await process.lives(() => Promise.resolve());
-    const call = toCall(intent, label, handles, client, SHORT_DAYS);
+    const call = toCall(intent, label, handles, client, subject.shortDays ?? SHORT_DAYS);
     if (call === undefined) return;
     for (let attempt = 0; attempt < 4; attempt++) {
       const invokedAt = world.step;
@@ -179,7 +188,6 @@ export async function simulate(plan: Plan, subject: Subject): Promise<Run> {
 
   const [first] = processes;
   let since = 0;
-  let isNoisy = false;
   let isOver = false;
   let failure: unknown;
   const main = async (): Promise<void> => {
@@ -226,11 +234,22 @@ export async function simulate(plan: Plan, subject: Subject): Promise<Run> {
     }
     return mishap;
   };
-  const ended = await world.run(() => isOver || failure !== undefined, MOST_STEPS, before);
+  const watched = () => {
+    const was = world.time + jumped;
+    const mishap = before();
+    clocks[world.step] = Math.max(was, world.time + jumped);
+    return mishap;
+  };
+  const ended = await world.run(() => isOver || failure !== undefined, MOST_STEPS, watched);
+  clocks[world.step] = world.time + jumped;
   if (failure !== undefined) throw failure;
   const journals = (await readJournals(await subject.inspect())).filter(({ entries }) =>
     !entries[0]?.writer.startsWith(PING)
   );
   const watches = [{ name: "watch", since, events: seen, isComplete: ended }];
-  return { history: { operations, watches, journals, slack: 0, rewoundAt }, isOver: ended, crashes, faults };
+  const latest = (from: number, to: number) =>
+    new Date(Math.max(...clocks.slice(from, Math.min(to, world.step) + 2))).toISOString();
+  const history = { operations, watches, journals, slack: 0, rewoundAt };
+  const isSet = subject.shortDays === undefined;
+  return { history: isSet ? { ...history, latest } : history, isOver: ended, crashes, faults };
 }

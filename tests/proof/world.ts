@@ -5,6 +5,7 @@
  * @module
  */
 
+import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers";
 
 /** Numbers from 0 to below 1, the same ones for the same seed (mulberry32). */
@@ -16,6 +17,19 @@ export function randomOf(seed: number): () => number {
     t = t + Math.imul(t ^ t >>> 7, 61 | t) ^ t;
     return ((t ^ t >>> 14) >>> 0) / 4294967296;
   };
+}
+
+/** What `setTimeout` answers, in the form that Node has. */
+interface Timer {
+  at: number;
+  readonly every: number | undefined;
+  readonly ring: () => void;
+  readonly unref: () => Timer;
+}
+
+function digestOf(algorithm: string, data: BufferSource): ArrayBuffer {
+  const bytes = ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : data;
+  return new Uint8Array(createHash(algorithm.replace("-", "")).update(new Uint8Array(bytes)).digest()).buffer;
 }
 
 /** Something that is ready to happen. */
@@ -40,14 +54,14 @@ export class World implements Disposable {
   /** Milliseconds that have passed. */
   time = Date.UTC(2026, 6, 1);
   readonly #events: Event[] = [];
-  readonly #timers = new Map<number, { readonly at: number; readonly every?: number; readonly ring: () => void }>();
+  readonly #timers = new Set<Timer>();
   readonly #random: () => number;
-  #nextTimer = 1;
   readonly #dead = new Set<string>();
   #mishap: Mishap | undefined;
   readonly #putBack: () => void;
 
-  constructor(seed: number) {
+  /** @param paceOf how fast a process is, of which an event is: at twice the pace, twice as likely to be next. */
+  constructor(seed: number, readonly paceOf: (process: string) => number = () => 1) {
     this.#random = randomOf(seed);
     this.#putBack = this.#takeOver();
   }
@@ -101,22 +115,29 @@ export class World implements Disposable {
       this.time++;
       if (this.#events.length === 0 || this.#random() < 0.005) this.#ring();
       if (this.#events.length === 0) continue;
-      const [event] = this.#events.splice(Math.floor(this.#random() * this.#events.length), 1);
+      const [event] = this.#events.splice(this.#choose(), 1);
       if (this.#mishap === "lose" && event.lose !== undefined) event.lose();
       else await event.happen();
     }
     return false;
   }
 
+  /** The place of the event that is next. */
+  #choose(): number {
+    const paces = this.#events.map(({ process }) => this.paceOf(process));
+    let rest = this.#random() * paces.reduce((sum, pace) => sum + pace, 0);
+    const chosen = paces.findIndex((pace) => (rest -= pace) < 0);
+    return chosen === -1 ? paces.length - 1 : chosen;
+  }
+
   /** Lets the next timer go off. */
   #ring(): void {
-    const [next] = [...this.#timers].toSorted(([, a], [, b]) => a.at - b.at);
+    const [next] = [...this.#timers].toSorted((a, b) => a.at - b.at);
     if (next === undefined) return;
-    const [id, { at, every, ring }] = next;
-    this.#timers.delete(id);
-    this.time = Math.max(this.time, at);
-    if (every !== undefined) this.#timers.set(id, { at: this.time + every, every, ring });
-    ring();
+    this.time = Math.max(this.time, next.at);
+    if (next.every === undefined) this.#timers.delete(next);
+    else next.at = this.time + next.every;
+    next.ring();
   }
 
   /** Puts this world's clock, timers and chance in the place of the real ones, and answers how to put them back. */
@@ -124,12 +145,15 @@ export class World implements Disposable {
     const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
     const { now } = Date;
     const { random } = Math;
+    const { digest } = crypto.subtle;
+    const begun = this.time;
     const set = (ring: () => void, delay = 0, isRepeated = false) => {
-      const id = this.#nextTimer++;
-      this.#timers.set(id, { at: this.time + delay, ring, ...(isRepeated ? { every: Math.max(delay, 1) } : {}) });
-      return id;
+      const every = isRepeated ? Math.max(delay, 1) : undefined;
+      const timer: Timer = { at: this.time + delay, every, ring, unref: () => timer };
+      this.#timers.add(timer);
+      return timer;
     };
-    const clear = (id?: number) => void this.#timers.delete(id ?? 0);
+    const clear = (timer?: Timer) => void (timer && this.#timers.delete(timer));
     Object.assign(globalThis, {
       setTimeout: (ring: () => void, delay?: number) => set(ring, delay),
       clearTimeout: clear,
@@ -137,11 +161,16 @@ export class World implements Disposable {
       clearInterval: clear,
     });
     Date.now = () => this.time;
+    performance.now = () => this.time - begun;
     Math.random = this.#random;
+    // On a thread of its own it would be done at a moment that no seed decides.
+    crypto.subtle.digest = (algorithm, data) => Promise.resolve(digestOf(String(algorithm), data));
     return () => {
       Object.assign(globalThis, { setTimeout, clearTimeout, setInterval, clearInterval });
       Date.now = now;
+      delete (performance as Partial<Performance>).now; // the prototype has it
       Math.random = random;
+      crypto.subtle.digest = digest;
     };
   }
 }
