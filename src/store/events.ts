@@ -163,6 +163,8 @@ async function readChanges(
   const handle = key.id;
   const seen = head.createdSeq <= since ? await backend.locate(key, { seq: since }) : { version: 0 };
   const answer = await backend.entries(key, seen?.version ?? 0, ENTRIES);
+  // Past due just now and not buried: when the clock is set back it is alive, and what was written to it is to be told.
+  if (answer.outcome === "gone" && answer.tombstone.writeId === "") return { events: [], upTo: since };
   if (answer.outcome !== "found") return { events: [], upTo: Infinity }; // its end comes next
   // Looked at afterwards: what was there a moment ago may have been pruned between.
   if (seen === undefined || answer.entries.length > 0 && answer.entries[0].version !== seen.version + 1) {

@@ -17,7 +17,9 @@ const intent: fc.Arbitrary<Intent> = fc.record({
   repeatable: fc.boolean(),
 });
 
-const at = fc.integer({ min: 10, max: 200 });
+const at = fc.integer({ min: 0, max: 250 });
+/** Where every statement is a step, things take long. */
+const late = fc.integer({ min: 0, max: 800 });
 const fault: fc.Arbitrary<Fault> = fc.oneof(
   fc.record({ at, what: fc.constantFrom("lose" as const, "double" as const) }),
   fc.record({ at, what: fc.constant("crash" as const), process: fc.nat(2) }),
@@ -27,7 +29,11 @@ const fault: fc.Arbitrary<Fault> = fc.oneof(
 );
 
 /** The clock is set, and set back soon after. */
-const blink = fc.record({ at, ms: fc.constantFrom(HOUR, -HOUR), steps: fc.integer({ min: 1, max: 30 }) })
+const blink = fc.record({
+  at: fc.oneof(at, late),
+  ms: fc.constantFrom(HOUR, -HOUR),
+  steps: fc.integer({ min: 1, max: 30 }),
+})
   .map(({ at, ms, steps }): Fault[] => [{ at, what: "jump", ms }, { at: at + steps, what: "jump", ms: -ms }]);
 
 const blinks = fc.array(blink, { minLength: 1, maxLength: 16 }).map((pairs) => pairs.flat());

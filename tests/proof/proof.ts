@@ -1,35 +1,55 @@
 /**
  * Proves at length, and prints what was done. Ends with an error if an anomaly was found or a planted bug was not.
  *
- * Arguments, all optional: a seed, and by how much to multiply the work.
+ * Arguments, all optional: a seed, and by how much to multiply the work. Or `replay`, and what was printed with a failure:
+ * what is simulated, the sort of plans, the seed and the path.
  *
  * @module
  */
 
 import { campaign } from "./campaign.ts";
+import type { PlanName } from "./plans.ts";
 import { BUGS, plant } from "./planted.ts";
 import { hunt } from "./simulate.ts";
 import type { SiteName } from "./sites.ts";
 import { loadModules, type SubjectName } from "./subjects.ts";
 
+const modules = await loadModules(new URL("../../src", import.meta.url).href);
+
+if (Deno.args[0] === "replay") {
+  const [, name, plans, seed, path] = Deno.args;
+  const { failure } = await hunt(name as SubjectName, modules, {
+    seed: Number(seed),
+    path,
+    runs: 1,
+    plans: plans as PlanName,
+  });
+  console.log(failure?.report ?? "No anomaly.");
+  Deno.exit(failure === undefined ? 0 : 1);
+}
+
 const seed = Number(Deno.args[0] ?? Math.floor(Math.random() * 2 ** 31));
 const factor = Number(Deno.args[1] ?? 1);
-const modules = await loadModules(new URL("../../src", import.meta.url).href);
 let found = 0;
 
 console.log(`seed ${seed}`);
-for (const [name, runs] of [["memory", 4000], ["sqlite", 400], ["kv", 300]] satisfies [SubjectName, number][]) {
-  for (const failover of name === "memory" ? [false, true] : [false]) {
-    const plans = failover ? "failover" : "any";
+const SIMULATIONS: readonly (readonly [SubjectName, runs: number])[] = [
+  ["memory", 6_000],
+  ["sqlite", 1_000],
+  ["kv", 500],
+  ["redis", 200],
+];
+for (const [name, runs] of SIMULATIONS) {
+  for (const plans of name === "memory" ? ["any", "failover"] as const : ["any"] as const) {
     const done = await hunt(name, modules, { seed, runs: Math.ceil(runs * factor), plans });
-    const what = `simulated over ${name}${failover ? ", failing over" : ""}`;
+    const what = `simulated over ${name}${plans === "failover" ? ", failing over" : ""}`;
     console.log(
       `${what}: ${done.runs} seeds, ${done.operations} operations, ${done.crashes} crash points, ${done.faults} faults, ` +
         `${done.failure === undefined ? 0 : 1} anomalies`,
     );
     if (done.failure === undefined) continue;
     found++;
-    console.log(`seed ${done.failure.seed} path ${done.failure.path}\n${done.failure.report}`);
+    console.log(`${done.failure.repeat}\n${done.failure.report}`);
   }
 }
 

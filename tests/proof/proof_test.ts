@@ -22,6 +22,7 @@ const SIMULATIONS: readonly (readonly [SubjectName, runs: number, plans: PlanNam
   ["memory", 80, "failover"],
   ["sqlite", 25, "any"],
   ["kv", 10, "any"],
+  ["redis", 10, "any"],
 ];
 for (const [name, runs, plans] of SIMULATIONS) {
   Deno.test(

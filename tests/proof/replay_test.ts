@@ -12,7 +12,7 @@ import { PLANS } from "./plans.ts";
 import fc from "fast-check";
 import { simulate } from "./simulation.ts";
 
-for (const name of ["a merge that loses a branch", "no version check", "a cache that does not ask for the head"]) {
+for (const name of ["a merge that loses a branch", "a cache that does not ask for the head"]) {
   Deno.test(`a failing seed: ${name} is found again by seed and path, with the same words`, async () => {
     const [bug] = BUGS.filter((each) => each.name === name);
     await withPlanted(bug, async (source) => {

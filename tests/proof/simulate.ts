@@ -51,7 +51,14 @@ export interface HuntOptions {
 /** Runs one plan and checks it. */
 export async function judge(plan: Plan, field: Field, modules: Modules): Promise<Run & { anomalies: Anomaly[] }> {
   await using subject = await field.make(modules);
-  const run = await simulate(plan, subject);
+  let run: Run;
+  try {
+    run = await simulate(plan, subject);
+  } catch (error) { // the journals cannot be read in the end
+    const history = { operations: [], watches: [], journals: [], slack: 0 };
+    const what = error instanceof Error ? error.message : String(error);
+    return { history, isOver: false, crashes: 0, faults: 0, anomalies: [{ rule: "unreadable", what }] };
+  }
   const anomalies = check(run.history);
   if (!run.isOver) anomalies.push({ rule: "liveness", what: "somebody waits for ever" });
   return { ...run, anomalies };

@@ -14,7 +14,7 @@ import { type Intent, toCall } from "./intents.ts";
 import { BLANK } from "./reference.ts";
 import { type Mishap, randomOf, World } from "./world.ts";
 
-/** What goes wrong, and at which step. */
+/** What goes wrong, and at which step, counted from when the first document is about to be minted. */
 export type Fault =
   | { readonly at: number; readonly what: Mishap }
   | { readonly at: number; readonly what: "crash"; readonly process: number }
@@ -187,7 +187,8 @@ export async function simulate(plan: Plan, subject: Subject): Promise<Run> {
   };
 
   const [first] = processes;
-  let since = 0;
+  /** When the documents of the history begin: steps of the plan are counted from here. */
+  let since = Infinity;
   let isOver = false;
   let failure: unknown;
   const main = async (): Promise<void> => {
@@ -208,9 +209,10 @@ export async function simulate(plan: Plan, subject: Subject): Promise<Run> {
   main().then(() => isOver = true, (error) => failure = error);
 
   const before = (): Mishap | undefined => {
+    const now = world.step - since;
     if (plan.failover !== undefined && subject.copy !== undefined) {
-      if (world.step === plan.failover.lagsAt) putBack = subject.copy();
-      if (world.step >= plan.failover.at && putBack !== undefined && rewoundAt === undefined) {
+      if (now === plan.failover.lagsAt) putBack = subject.copy();
+      if (now >= plan.failover.at && putBack !== undefined && rewoundAt === undefined) {
         putBack();
         rewoundAt = world.step + 1; // in this step somebody may have asked already, upon what is lost
         for (const { clients } of processes) for (const client of clients) client.seen.clear();
@@ -221,7 +223,7 @@ export async function simulate(plan: Plan, subject: Subject): Promise<Run> {
       : undefined;
     if (mishap !== undefined) faults++;
     for (const fault of plan.faults) {
-      if (fault.at !== world.step) continue;
+      if (fault.at !== now) continue;
       faults++;
       if (fault.what === "jump") jumped += fault.ms;
       else if (fault.what === "crash") {

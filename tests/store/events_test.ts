@@ -142,6 +142,22 @@ Deno.test("watch: a listener whose last event was a change is told that it is lo
   await store.close();
 });
 
+Deno.test("events: tell what was written to a document that was past due only by a clock that is set back then", async () => {
+  let now = Date.UTC(2026, 6, 1);
+  await using backend = await openSqliteBackend({ now: () => now });
+  const store = new HandleStore(backend);
+  await store.mint("trip", { visits: 0 }, { ...alice, ttlDays: 1 });
+  let isAhead = true;
+  const entries: Backend["entries"] = async (...args) => {
+    if (isAhead) now += DAY;
+    const answer = await backend.entries(...args);
+    if (isAhead) now -= DAY;
+    isAhead = false;
+    return answer;
+  };
+  assertEquals(await told({ ...forward(backend), entries }, 0), ["change 1"]);
+});
+
 Deno.test("watch: that what was told last is past due, and nobody has buried it yet, is no gap", async () => {
   let now = Date.UTC(2026, 6, 1);
   const store = new HandleStore(await openSqliteBackend({ now: () => now }));
