@@ -43,6 +43,6 @@ export async function derive(source: Maintenance, key: DocumentKey, head: Head):
 async function findKeyframe(source: Maintenance, key: DocumentKey, entry: Entry): Promise<Keyframe | undefined> {
   for await (const keyframe of source.keyframes(key)) {
     if ("unreadable" in keyframe || keyframe.version !== entry.version) continue;
-    return keyframe.writeId === entry.writeId && decodeKeyframe(keyframe) !== undefined ? keyframe : undefined;
+    return keyframe.writeId === entry.writeId && decodeKeyframe(keyframe, entry) !== undefined ? keyframe : undefined;
   }
 }

@@ -160,7 +160,7 @@ class Examination {
   /** Where nothing could be folded any more, a keyframe is where that can go on. */
   #compareKeyframe(keyframe: Keyframe, entry: Entry): void {
     const name = toName("keyframe", keyframe.version);
-    const kept = decodeKeyframe(keyframe);
+    const kept = decodeKeyframe(keyframe, entry);
     if (keyframe.writeId !== entry.writeId) this.#say(`${name} has another write id than its entry.`);
     if (kept === undefined) return this.#say(`${name} cannot be read.`);
     const folded = this.#folded;

@@ -7,7 +7,7 @@
 import type { DocumentRecord, Maintenance } from "../backends/maintenance.ts";
 import { type DocumentKey, type Head, isTombstone, type Tombstone } from "../backends/records.ts";
 import { decodeBody, EMPTY, type Entry, fold, type Folded, type Keyframe } from "../document/journal.ts";
-import { decodeKeyframe } from "../document/keyframe.ts";
+import { decodeKeyframe, encodeKeyframe } from "../document/keyframe.ts";
 import { damageOf } from "./damage.ts";
 import type { Portable } from "./format.ts";
 
@@ -53,7 +53,7 @@ export function isSame(before: DocumentRecord, now: DocumentRecord | undefined):
 /** The document, or what is wrong with it, in one sentence. */
 async function readJournal(source: Maintenance, key: DocumentKey, head: Head): Promise<Portable | string> {
   const start = head.oldest > 1 ? await findStart(source, key, head.oldest) : undefined;
-  const from = start?.folded.version ?? 1;
+  const from = start?.version ?? 1;
   const entries: Entry[] = [];
   for await (const entry of source.entries(key)) {
     if ("unreadable" in entry) {
@@ -69,32 +69,33 @@ async function readJournal(source: Maintenance, key: DocumentKey, head: Head): P
   let folded: Folded;
   try {
     decodeBody(entries[0].body); // where a keyframe stands for it, nothing else looks into it
-    folded = fold(start?.folded ?? EMPTY, start === undefined ? entries : entries.slice(1));
+    folded = fold(start ?? EMPTY, start === undefined ? entries : entries.slice(1));
   } catch (error) {
     return `Its journal is damaged: ${damageOf(error)}.`;
   }
   if (folded.version !== head.version) return `Its entry ${folded.version + 1} is missing.`;
   const last = entries[entries.length - 1];
-  if (last.writeId !== head.writeId || start !== undefined && entries[0].writeId !== start.keyframe.writeId) {
+  if (last.writeId !== head.writeId || start !== undefined && entries[0].writeId !== start.writeId) {
     return "Its journal does not belong to its head: their write ids differ.";
   }
   // The size is derived, so a wrong one needs not go along.
-  return { head: { ...head, bytes: folded.bytes }, keyframe: start?.keyframe, entries, folded };
+  return { head: { ...head, bytes: folded.bytes }, keyframe: start && encodeKeyframe(start), entries, folded };
 }
 
-interface Start {
-  readonly keyframe: Keyframe;
-  readonly folded: Folded;
-}
-
-/** The newest readable keyframe at or before a version: all that is older is on its way out. */
-async function findStart(source: Maintenance, key: DocumentKey, oldest: number): Promise<Start | undefined> {
-  let start: Start | undefined;
+/** The newest version at or before one that a readable keyframe gives: all that is older is on its way out. */
+async function findStart(source: Maintenance, key: DocumentKey, oldest: number): Promise<Folded | undefined> {
+  const keyframes = new Map<number, Keyframe>();
   for await (const keyframe of source.keyframes(key)) {
     if ("unreadable" in keyframe) continue;
     if (keyframe.version > oldest) break;
-    const folded = decodeKeyframe(keyframe);
-    if (folded !== undefined) start = { keyframe, folded };
+    keyframes.set(keyframe.version, keyframe);
+  }
+  let start: Folded | undefined;
+  for await (const entry of source.entries(key)) {
+    if ("unreadable" in entry) continue;
+    if (entry.version > oldest) break;
+    const keyframe = keyframes.get(entry.version);
+    if (keyframe !== undefined) start = decodeKeyframe(keyframe, entry) ?? start;
   }
   return start;
 }

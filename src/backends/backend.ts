@@ -72,7 +72,7 @@ export interface Found {
   readonly target?: Stamp | "held";
   /**
    * What to fold `entries` onto to get the target: what the caller holds (if that is still part of this journal and saves
-   * bytes), a keyframe, or nothing (`entries` then starts at 1).
+   * bytes), a keyframe (`entries` then starts behind it, or with its own entry if that holds the state), or nothing (then at 1).
    */
   readonly onto: "held" | "nothing" | Keyframe;
   /** Ascending. A gap means that a pruning went on meanwhile. */

@@ -1,6 +1,8 @@
 /**
  * The record of a folded version: a derived thing with a format number, laid now and then so that reading stays cheap.
  *
+ * Where the entry of that version is a whole state, the record leaves that to it: a large text is not written twice.
+ *
  * The keys' histories go as distinct rows, then runs of row numbers in the order of the state's keys: ten thousand keys
  * that were written together cost one row and one run.
  *
@@ -8,11 +10,14 @@
  */
 
 import { freeze, isArray, isObject, type JsonObject } from "./json.ts";
-import type { Folded, Keyframe } from "./journal.ts";
+import { decodeBody, type Folded, type Keyframe, type PortableEntry } from "./journal.ts";
 import type { KeyHistory, KeyWrites } from "./key_writes.ts";
 
-/** The number of the format written here. Others are not read. */
+/** The number of the format that holds a state. Only this and the one without are read. */
 export const KEYFRAME_FORMAT = 2;
+
+/** What a keyframe begins with whose state is the body of its entry. */
+export const ON_ENTRY = '{"format":3,';
 
 type Row = readonly [
   versions: number,
@@ -35,17 +40,32 @@ interface EncodedHistory {
   readonly gone: readonly (readonly [key: string, row: number])[];
 }
 
-/** The keyframe of a folded version. */
-export function encodeKeyframe({ version, writeId, state, bytes, keys }: Folded): Keyframe {
-  const body = JSON.stringify({ format: KEYFRAME_FORMAT, keys: encodeHistory(keys, state), state });
+/**
+ * The keyframe of a folded version.
+ *
+ * @param entry The body of the entry of that version, where the two are kept together.
+ */
+export function encodeKeyframe({ version, writeId, state, bytes, keys }: Folded, entry = ""): Keyframe {
+  const history = encodeHistory(keys, state);
+  const body = entry.startsWith("{")
+    ? `${ON_ENTRY}"keys":${JSON.stringify(history)}}`
+    : JSON.stringify({ format: KEYFRAME_FORMAT, keys: history, state });
   return { version, writeId, bytes, body };
 }
 
-/** The folded version of a keyframe, or `undefined` if it is of another format or damaged: then an older base serves. */
-export function decodeKeyframe({ version, writeId, bytes, body }: Keyframe): Folded | undefined {
+/** The version that the entries begin with which a reader needs beside a keyframe. */
+export function firstEntry({ version, body }: Keyframe): number {
+  return body.startsWith(ON_ENTRY) ? version : version + 1;
+}
+
+/**
+ * The folded version of a keyframe, or `undefined` if it is of another format or damaged, or its state is in an entry that
+ * is not this one: then an older base serves.
+ */
+export function decodeKeyframe({ version, writeId, bytes, body }: Keyframe, entry?: PortableEntry): Folded | undefined {
   try {
-    const { format, keys, state } = JSON.parse(body);
-    if (format !== KEYFRAME_FORMAT || !isObject(state) || !isObject(keys)) {
+    const { format, keys, state = stateOf(entry, writeId) } = JSON.parse(body);
+    if (format !== KEYFRAME_FORMAT && !body.startsWith(ON_ENTRY) || !isObject(state) || !isObject(keys)) {
       return undefined;
     }
     freeze(state);
@@ -53,6 +73,12 @@ export function decodeKeyframe({ version, writeId, bytes, body }: Keyframe): Fol
   } catch {
     return undefined;
   }
+}
+
+function stateOf(entry: PortableEntry | undefined, writeId: string): JsonObject | undefined {
+  if (entry?.writeId !== writeId) return undefined;
+  const body = decodeBody(entry.body);
+  return "state" in body ? body.state : undefined;
 }
 
 function encodeHistory(history: KeyHistory, state: JsonObject): EncodedHistory {

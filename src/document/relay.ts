@@ -37,7 +37,7 @@ export interface Relaid {
  * @throws {TypeError} if an entry is missing, or does not fit what is before it, or the keyframe is damaged.
  */
 export function relay(entries: readonly PortableEntry[], keyframe?: Keyframe, oldest = 1): Relaid {
-  let folded = keyframe === undefined ? EMPTY : decodeKeyframe(keyframe);
+  let folded = keyframe === undefined ? EMPTY : decodeKeyframe(keyframe, entries[0]);
   if (folded === undefined) throw new TypeError(`the keyframe of version ${keyframe?.version} cannot be read`);
   const laid: Omit<Entry, "seq">[] = [];
   const keyframes: Keyframe[] = [];
@@ -57,7 +57,7 @@ export function relay(entries: readonly PortableEntry[], keyframe?: Keyframe, ol
     folded = fold(folded, [entry]);
     if (base === undefined) base = { version: entry.version, bytes: folded.bytes, offset };
     else if (isKeyframeDue(base, offset, folded.bytes)) {
-      keyframes.push(encodeKeyframe(folded));
+      keyframes.push(encodeKeyframe(folded, entry.body));
       base = { version: entry.version, bytes: folded.bytes, offset };
     }
   }

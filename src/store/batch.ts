@@ -167,9 +167,9 @@ function asNoOp<W extends Write>(write: W, { head, folded, stamp }: Current): Pl
 /** The append of a batch, with the keyframe of its last version where one is due. */
 export function toAppend<W extends Write>(planned: readonly Planned<W>[], base: Current, oldest: number): Append {
   const steps = planned.map(({ step }) => step);
-  const { folded } = planned[planned.length - 1];
+  const { folded, step } = planned[planned.length - 1];
   return isDue(planned, base)
-    ? { steps, bytes: folded.bytes, oldest, keyframe: encodeKeyframe(folded) }
+    ? { steps, bytes: folded.bytes, oldest, keyframe: encodeKeyframe(folded, step.entry?.body) }
     : { steps, bytes: folded.bytes, oldest };
 }
 

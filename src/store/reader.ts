@@ -78,9 +78,9 @@ export class Reader {
     if (target === undefined) return undefined;
     if (target === "held") return held;
     try {
-      const base = onto === "held" ? held?.folded : onto === "nothing" ? EMPTY : decodeKeyframe(onto);
+      const base = onto === "held" ? held?.folded : onto === "nothing" ? EMPTY : decodeKeyframe(onto, entries[0]);
       if (base === undefined) return undefined;
-      const folded = fold(base, entries);
+      const folded = fold(base, entries.filter(({ version }) => version > base.version));
       return folded.version === target.version && folded.writeId === target.writeId
         ? { folded, stamp: toStamp(target) }
         : undefined;

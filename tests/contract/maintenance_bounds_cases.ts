@@ -51,6 +51,20 @@ function* range(from: number, to: number, step = 1): Generator<number> {
 }
 
 export function boundsCases(contract: MaintenanceCase): void {
+  contract("bounds: a state that is written anew each time is kept once for each version", async (kept) => {
+    const backend = await kept.backend();
+    const store = new HandleStore(backend);
+    const notes = (version: number) => ({ notes: `${version}`.padEnd(100 * KIBIBYTE, "n") });
+    const handle = await store.mint("research", notes(1), alice);
+    let written = (await store.get(handle, alice)).bytes;
+    for (let version = 2; version <= 30; version++) {
+      written += (await store.save(handle, notes(version), { ...alice, expectVersion: version - 1 })).bytes;
+    }
+    const held = await keptBytes(kept, handle);
+    assert(held <= 1.02 * written, `${held} for ${written} written`);
+    await assertCheapReads(backend, handle, range(1, 30));
+  });
+
   for (const [retention, factor] of [[{ versions: Infinity }, 4], [{}, 3]] as const) {
     const named = factor === 4 ? "unlimited retention" : "the default retention";
 

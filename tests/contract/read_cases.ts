@@ -1,10 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
+import { ON_ENTRY } from "../../src/document/keyframe.ts";
 import {
   AARHUS,
   append,
   appendAfter,
   assertSame,
   entriesOf,
+  expected,
   find,
   HEAD,
   keyframeOf,
@@ -111,6 +113,21 @@ export function readCases(contract: Case): void {
     assertSame([newer.onto, newer.entries.map(({ version }) => version)], ["held", [4]]);
     const dear = await find(backend, TRIP, HEAD, first);
     assertSame([dear.onto, dear.entries.map(({ version }) => version)], [keyframe, [4]]);
+  });
+
+  contract("read: starts from a keyframe's own entry where that holds its state", async (backend) => {
+    const first = await mint(backend, TRIP);
+    const draft = appendAfter(first, [AARHUS, `{"notes":"${"n".repeat(2000)}"}`]);
+    const keyframe = keyframeOf(first, draft, `${ON_ENTRY}"keys":{}}`);
+    const { head, stamps } = await append(backend, TRIP, first, { ...draft, oldest: 3, keyframe });
+    await write(backend, TRIP, head, [ODENSE]);
+    const found = await find(backend, TRIP);
+    assertSame([found.onto, found.entries.map(({ version }) => version)], [keyframe, [3, 4]]);
+    const at = await find(backend, TRIP, { as: "version", version: 3 });
+    assertSame([at.onto, stampOf(at.target), at.entries], [keyframe, stamps[1], entriesOf(draft, stamps).slice(1)]);
+    const lost = await backend.append(TRIP, expected(first), appendAfter(first, [ODENSE]));
+    assert(lost.outcome === "lost");
+    assertSame([lost.found.onto, lost.found.entries.map(({ version }) => version)], [keyframe, [3, 4]]);
   });
 
   contract("read: starts from the very start for one who holds version 0", async (backend) => {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Folded } from "../../src/document/journal.ts";
 import { jsonBytes, type JsonObject } from "../../src/document/json.ts";
 import type { KeyWrites } from "../../src/document/key_writes.ts";
-import { decodeKeyframe, encodeKeyframe } from "../../src/document/keyframe.ts";
+import { decodeKeyframe, encodeKeyframe, firstEntry } from "../../src/document/keyframe.ts";
 
 const WRITES: KeyWrites = {
   versions: 3,
@@ -61,6 +61,23 @@ Deno.test("decodeKeyframe: knows nothing of another format or of a damaged recor
     assert(each !== body, "every one is another");
     assertEquals(decodeKeyframe({ ...keyframe, body: each }), undefined, each);
   }
+});
+
+Deno.test("encodeKeyframe: leaves the state to an entry that holds it, and is nothing without that entry", () => {
+  const { version, writeId, state } = TRIP;
+  const whole = { version, writeId, at: 1, turn: 4, writer: "phone", body: JSON.stringify(state) };
+  const keyframe = encodeKeyframe(TRIP, whole.body);
+  assertEquals([keyframe.version, keyframe.writeId, keyframe.bytes], [7, "w7", TRIP.bytes]);
+  assert(!keyframe.body.includes("Aarhus"));
+  assertEquals(firstEntry(keyframe), 7);
+  assertEquals(decodeKeyframe(keyframe, whole), TRIP);
+  const patch = '[{"op":"add","path":"/city","value":"Aarhus"}]';
+  for (const entry of [undefined, { ...whole, writeId: "lost" }, { ...whole, body: patch }, { ...whole, body: "{" }]) {
+    assertEquals(decodeKeyframe(keyframe, entry), undefined);
+  }
+  const beside = encodeKeyframe(TRIP, patch);
+  assertEquals([beside, firstEntry(beside)], [encodeKeyframe(TRIP), 8]);
+  assertEquals(decodeKeyframe(beside, { ...whole, writeId: "lost" }), TRIP);
 });
 
 Deno.test("encodeKeyframe: of keys that were written together costs next to nothing for their past", () => {

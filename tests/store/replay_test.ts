@@ -5,7 +5,7 @@ import { openSqliteBackend } from "../../src/backends/sqlite.ts";
 import { equal, type JsonObject, type JsonValue } from "../../src/document/json.ts";
 import { EMPTY, fold, type Folded } from "../../src/document/journal.ts";
 import type { KeyWrites } from "../../src/document/key_writes.ts";
-import { decodeKeyframe } from "../../src/document/keyframe.ts";
+import { decodeKeyframe, firstEntry } from "../../src/document/keyframe.ts";
 import { addToSet, append, delKey, mergeInto, removeValue, setKey } from "../../src/document/ops.ts";
 import type { Snapshot } from "../../src/document/snapshot.ts";
 import { HandleStore } from "../../src/store/store.ts";
@@ -108,9 +108,10 @@ async function foldOf(
 ): Promise<Folded> {
   const found = await backend.read(key, { as: "version", version }, held);
   assert(found.outcome === "found" && found.onto !== "held");
-  const base = found.onto === "nothing" ? EMPTY : decodeKeyframe(found.onto);
+  const { onto, entries } = found;
+  const base = onto === "nothing" ? EMPTY : decodeKeyframe(onto, entries[0]);
   assert(base !== undefined);
-  return fold(base, found.entries);
+  return fold(base, onto === "nothing" || firstEntry(onto) > onto.version ? entries : entries.slice(1));
 }
 
 /** Every key's past, counted from whole states: what the journal must say without them. */

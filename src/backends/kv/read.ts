@@ -8,6 +8,7 @@
  */
 
 import type { Entry, Keyframe, Stamp } from "../../document/journal.ts";
+import { firstEntry } from "../../document/keyframe.ts";
 import type { Found, Head, Held, Place, Want } from "../backend.ts";
 import { loadText } from "./bodies.ts";
 import type { Connection } from "./connection.ts";
@@ -155,7 +156,7 @@ export async function leadTo(
   }
   const body = keyframe && await loadText(connection, keyframe.body);
   const onto: Keyframe | undefined = keyframe && body !== undefined ? { ...keyframe, body } : undefined;
-  const entries = await findEntries(connection, journal, (onto?.version ?? 0) + 1, target.version);
+  const entries = await findEntries(connection, journal, onto === undefined ? 1 : firstEntry(onto), target.version);
   return { ...found, onto: onto ?? "nothing", entries };
 }
 
@@ -167,7 +168,7 @@ export function alreadyHeld(head: Head): Found {
 /** Whether entries lead all the way to what was found. */
 export function isWhole({ target, onto, entries }: Found, held: Held | undefined): boolean {
   if (target === undefined || target === "held") return target === "held";
-  const base = onto === "held" ? held?.version ?? 0 : onto === "nothing" ? 0 : onto.version;
+  const base = onto === "held" ? held?.version ?? 0 : onto === "nothing" ? 0 : firstEntry(onto) - 1;
   return base + entries.length === target.version;
 }
 

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { ON_ENTRY } from "../../document/keyframe.ts";
+
 /** The journal: entries as Redis answers them, places in it, and the least that leads to a version. */
 export const JOURNAL = `
 -- Where the values lie in the fields of an entry
@@ -87,6 +89,7 @@ local function lead(head, target, heldVersion, heldWriteId)
   end
   local state = frame and call('HGET', STATES, frame)
   if not state then return {'found', toValues(head), stamp(target), 'nothing', entries(1, version)} end
-  return {'found', toValues(head), stamp(target), {frame, frameWriteId, frameBytes, state}, entries(frame + 1, version)}
+  local from = string.sub(state, 1, ${ON_ENTRY.length}) == '${ON_ENTRY}' and tonumber(frame) or frame + 1
+  return {'found', toValues(head), stamp(target), {frame, frameWriteId, frameBytes, state}, entries(from, version)}
 end
 `;

@@ -5,6 +5,7 @@
  */
 
 import type { Entry, Keyframe, Stamp } from "../../document/journal.ts";
+import { firstEntry } from "../../document/keyframe.ts";
 import type { DocumentKey, Found, Head, Held, Place, Want } from "../backend.ts";
 import type { Connection } from "./driver.ts";
 import { type DocumentRow, number, STAMP_COLUMNS, text, toDocument, toEntry, toStamp } from "./rows.ts";
@@ -125,7 +126,7 @@ export function leadTo(connection: Connection, row: LiveRow, want: Want, held: H
     head,
     target,
     onto,
-    entries: findEntries(connection, doc, keyframe.version + 1, target.version),
+    entries: findEntries(connection, doc, firstEntry(onto), target.version),
   };
 }
 
