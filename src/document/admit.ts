@@ -4,7 +4,7 @@
  * @module
  */
 
-import { InvalidInput } from "./errors.ts";
+import { InvalidInput, shownPath } from "./errors.ts";
 import { isObject, type JsonObject, type JsonValue, stringBytes } from "./json.ts";
 import { type Path, toPointer } from "./path.ts";
 
@@ -123,11 +123,7 @@ class Walk {
   #refuse(why: string): never {
     const path: Path = this.#path.map((token) => token.isWellFormed() ? token : token.toWellFormed());
     const pointer = toPointer(path);
-    const place = pointer === "" ? this.field : `${this.field} at ${JSON.stringify(shorten(pointer))}`;
+    const place = pointer === "" ? this.field : `${this.field} at ${shownPath(pointer)}`;
     throw new InvalidInput(this.field, `${place} ${why}.`, pointer);
   }
-}
-
-function shorten(pointer: string): string {
-  return pointer.length <= 200 ? pointer : `${pointer.slice(0, 100)}…${pointer.slice(-99)}`;
 }

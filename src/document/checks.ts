@@ -116,6 +116,12 @@ export function checkInteger(field: string, value: unknown, least: number, most 
   throw new InvalidInput(field, `${field} must be a whole number${range}.`);
 }
 
+/** @throws {InvalidInput} unless it is `true` or `false`. */
+export function checkBoolean(field: string, value: unknown): boolean {
+  if (typeof value === "boolean") return value;
+  throw new InvalidInput(field, `${field} must be true or false.`);
+}
+
 /** Milliseconds since 1970. @throws {InvalidInput} unless it is a date, a number of milliseconds or ISO 8601 text. */
 export function checkTime(field: string, value: unknown): number {
   const time = value instanceof Date ? value.getTime() : typeof value === "string" ? parseTime(value) : value;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { PatchError, type PatchReason, PathNotFound } from "./errors.ts";
+import { PatchError, type PatchReason, PathNotFound, shownPath } from "./errors.ts";
 import { equal, isArray, isObject, jsonBytes, type JsonObject, type JsonValue, ownValue, typeName } from "./json.ts";
 import { applyJsonPatch, Draft, type JsonPatch, type JsonPatchOperation, type Sized } from "./json_patch.ts";
 import type { PatchOperation } from "./ops.ts";
@@ -106,8 +106,8 @@ class Compiler {
       const { parent, missing } = this.#gap(state);
       if (this.op.create && isObject(parent)) return undefined;
       if (this.op.create && !isArray(parent)) {
-        const above = quote(toPointer(this.#path.slice(0, missing)));
-        this.#fail("expected_object", `nothing can be made at ${quote(error.failedAt)}: ${above} is ${a(parent)}.`);
+        const above = shownPath(toPointer(this.#path.slice(0, missing)));
+        this.#fail("expected_object", `nothing can be made at ${shownPath(error.failedAt)}: ${above} is ${a(parent)}.`);
       }
       const advice = isArray(parent)
         ? "Items are added with append."
@@ -185,7 +185,9 @@ class Compiler {
     const advice = !isArray(target)
       ? ""
       : target.some(isObject)
-      ? `Give the path of an item that is an object, such as ${quote(this.#at(String(target.findIndex(isObject))))}.`
+      ? `Give the path of an item that is an object, such as ${
+        shownPath(this.#at(String(target.findIndex(isObject))))
+      }.`
       : "Items of an array are not set by a key: append and remove them, or save the state as a whole.";
     return this.#fail(
       "expected_object",
@@ -198,17 +200,13 @@ class Compiler {
   }
 
   #here(): string {
-    return this.#path.length === 0 ? "the root" : quote(toPointer(this.#path));
+    return this.#path.length === 0 ? "the root" : shownPath(toPointer(this.#path));
   }
 
   #fail(reason: PatchReason, what: string): never {
     const message = `ops[${this.index}] (${this.op.op}): ${what.trim()} None of the operations was applied.`;
     throw new PatchError(this.op.op, this.op.path ?? "", reason, message, this.index);
   }
-}
-
-function quote(pointer: string): string {
-  return JSON.stringify(pointer.length <= 200 ? pointer : `${pointer.slice(0, 100)}…${pointer.slice(-99)}`);
 }
 
 /** The type of a value with its article. */

@@ -154,6 +154,12 @@ export class PatchError extends StateError<"patch_error"> {
   }
 }
 
+/** A path as a message shows it, in quotation marks: of one that is long, its beginning and its end. */
+export function shownPath(path: string): string {
+  const shown = path.length <= 200 ? path : `${path.slice(0, 100)}…${path.slice(-99)}`;
+  return JSON.stringify(shown.toWellFormed());
+}
+
 /** A path leads nowhere in this state. */
 export class PathNotFound extends StateError<"path_not_found"> {
   /** With the part of the path that could not be followed, as a JSON Pointer, and at most 20 of what is there instead. */
@@ -161,7 +167,7 @@ export class PathNotFound extends StateError<"path_not_found"> {
     const there = available.map((key) => JSON.stringify(key)).join(", ");
     super(
       "path_not_found",
-      `There is nothing at ${JSON.stringify(failedAt)}` +
+      `There is nothing at ${shownPath(failedAt)}` +
         (available.length === 0 ? ": what is above it is empty or no container." : `. Available there: ${there}.`),
       { path, failed_at: failedAt, available },
     );

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { InvalidInput, PathNotFound } from "./errors.ts";
+import { InvalidInput, PathNotFound, shownPath } from "./errors.ts";
 import { isArray, isObject, type JsonValue } from "./json.ts";
 
 /** A parsed path: one token per step, `[]` for the root. */
@@ -28,7 +28,7 @@ export function parsePath(path: string, field = "path"): Path {
       throw new InvalidInput(
         field,
         `The dotted path ${
-          JSON.stringify(path)
+          shownPath(path)
         } has an empty segment. For keys that are empty or hold a dot, use a JSON Pointer such as "/a.b".`,
       );
     }
@@ -39,9 +39,7 @@ export function parsePath(path: string, field = "path"): Path {
     if (/~(?![01])/.test(token)) {
       throw new InvalidInput(
         field,
-        `The JSON Pointer ${
-          JSON.stringify(path)
-        } has a "~" that is neither "~0" nor "~1"; write "~0" for "~" (RFC 6901).`,
+        `The JSON Pointer ${shownPath(path)} has a "~" that is neither "~0" nor "~1"; write "~0" for "~" (RFC 6901).`,
       );
     }
     return token.replaceAll("~1", "/").replaceAll("~0", "~");

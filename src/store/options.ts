@@ -170,6 +170,12 @@ export interface ChangesOptions extends UserOptions {
   readonly limit?: number;
 }
 
+/** Refuses options that are no object where none are needed. */
+export function checkOptions(options: unknown): void {
+  if (typeof options === "object" && options !== null) return;
+  throw new InvalidInput("options", "options must be an object. Leave it out where nothing is to be said.");
+}
+
 /** Refuses options that are no object, so that a forgotten `{ user }` gets a message and not a crash. */
 export function requireOptions(options: unknown): void {
   if (typeof options === "object" && options !== null) return;

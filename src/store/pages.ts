@@ -13,7 +13,7 @@ import { isTombstone, type Tombstone } from "../backends/records.ts";
 import { InvalidInput } from "../document/errors.ts";
 import { isObject } from "../document/json.ts";
 import type { HandleInfo } from "../document/snapshot.ts";
-import { checkInteger, checkKind, checkQuery } from "../document/checks.ts";
+import { checkBoolean, checkInteger, checkKind, checkQuery } from "../document/checks.ts";
 import type { ListOptions } from "./options.ts";
 import { toInfo, toIso } from "./snapshots.ts";
 
@@ -54,7 +54,8 @@ export async function readPage(backend: Backend, user: string, options: ListOpti
   const limit = checkInteger("limit", options.limit ?? 100, 1, 1000);
   const kind = options.kind === undefined ? undefined : checkKind(options.kind);
   const query = checkQuery(options.query)?.toLowerCase();
-  const walk = walkName(user, kind, query, options.includeExpired ?? false);
+  const tombstones = checkBoolean("include_expired", options.includeExpired ?? false);
+  const walk = walkName(user, kind, query, tombstones);
   let position = options.cursor === undefined ? undefined : decodeCursor(options.cursor, walk);
   const wanted = (document: Head | Tombstone): boolean => {
     if (kind !== undefined && document.kind !== kind) return false;
@@ -71,7 +72,7 @@ export async function readPage(backend: Backend, user: string, options: ListOpti
       direction,
       from: position?.from ?? Number.MAX_SAFE_INTEGER,
       limit: kind === undefined && query === undefined ? room + 1 : CHUNK,
-      tombstones: options.includeExpired ?? false,
+      tombstones,
     });
     const top = position?.top ?? page.seq;
     let last: number | undefined;

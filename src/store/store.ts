@@ -14,6 +14,7 @@ import { checkHandle, checkUser, checkWriter } from "../document/checks.ts";
 import { type StandardSchema, type TypedKind, typedKind } from "./kind.ts";
 import {
   type ChangesOptions,
+  checkOptions,
   type GetOptions,
   type HandleStoreOptions,
   type ListOptions,
@@ -198,6 +199,7 @@ export class HandleStore implements AsyncDisposable {
 
   /** A page of a user's documents, newest first. Reads no state. */
   async list(user: string, options: ListOptions = {}): Promise<HandlePage> {
+    checkOptions(options);
     return await readPage(this.#backend, checkUser(user), options);
   }
 
@@ -216,6 +218,7 @@ export class HandleStore implements AsyncDisposable {
    * missed, none twice. Where entries are no longer retained, or the store has lost writes, a `gap` says so.
    */
   watch(user: string, options: WatchOptions = {}): Watch {
+    checkOptions(options);
     const signals = [this.#closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
     return watchUser(this.#backend, checkUser(user), options, AbortSignal.any(signals));
   }
