@@ -37,6 +37,7 @@ export type {
   WriteOptions,
 } from "./src/store/options.ts";
 export type { ChangePage } from "./src/store/changes.ts";
+export type { StoreCounts } from "./src/store/counts.ts";
 export type { ExpiredHandle, HandlePage } from "./src/store/pages.ts";
 export type { ChangeEvent, EndEvent, GapEvent, Watch, WatchEvent, WatchOptions } from "./src/store/watch.ts";
 export type { Revoked } from "./src/store/revoke.ts";

@@ -14,6 +14,7 @@ import { runWords } from "./permissions.ts";
 import { type Requirements, requirementsOf } from "./requirements.ts";
 import { onStop } from "./stop.ts";
 import { sweepInBackground } from "./sweeper.ts";
+import { openTelemetry } from "./telemetry.ts";
 
 /** Serves. Answers the exit code. */
 export async function serve(call: Call): Promise<number> {
@@ -21,7 +22,9 @@ export async function serve(call: Call): Promise<number> {
   const [user, maxStateBytes] = [await userOf(call), await maxStateBytesOf(call)];
   const writer = await writerOf(call) ?? await hostName();
   const store = await HandleStore.fromUrl(await backendOf(call), maxStateBytes === undefined ? {} : { maxStateBytes });
-  const connection = serveStdio(store, { user, ...(writer === undefined ? {} : { writer }) });
+  using told = openTelemetry(store, "pipe");
+  const { telemetry } = told;
+  const connection = serveStdio(store, { user, telemetry, ...(writer === undefined ? {} : { writer }) });
   const stop = () => void connection.close();
   const ignore = onStop(stop);
   const stopSweeping = sweepInBackground(store);

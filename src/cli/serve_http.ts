@@ -18,6 +18,7 @@ import { backendOf, maxStateBytesOf, writerOf } from "./flags.ts";
 import { type Access, accessOf, limitsOf, listenAt, namesOf } from "./http_flags.ts";
 import { onStop } from "./stop.ts";
 import { sweepInBackground } from "./sweeper.ts";
+import { openTelemetry } from "./telemetry.ts";
 import { UsageError } from "./usage.ts";
 
 /** Serves. Answers the exit code. */
@@ -30,6 +31,7 @@ export async function serveOverHttp(call: Call): Promise<number> {
   const url = resource ?? new URL(`http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}/mcp`);
   const log = openLog(logLevel);
   const store = await HandleStore.fromUrl(await backendOf(call), maxStateBytes === undefined ? {} : { maxStateBytes });
+  using told = openTelemetry(store, "tcp");
   const stopSweeping = sweepInBackground(store);
   try {
     const server = listen(() =>
@@ -42,6 +44,7 @@ export async function serveOverHttp(call: Call): Promise<number> {
         resource,
         writer,
         log,
+        telemetry: told.telemetry,
         forwarded: call.isSet("behind-proxy"),
         identity: identityOf(access, store, url, keys),
         issuer: access.by === "issuer" ? access.issuer : undefined,

@@ -10,6 +10,7 @@ import { isObject } from "../document/json.ts";
 import { checkWriter, checkWriteTurn } from "../document/checks.ts";
 import { CALL_MS } from "./deadline.ts";
 import type { HandleStore } from "../store/store.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 /** What tools do with a store. */
 export type StateStore = Pick<
@@ -32,6 +33,8 @@ export interface ServerOptions {
   readonly maxAnswerChars?: number;
   /** How long a call may take, in milliseconds. Default 30,000. A write that takes longer may still land. */
   readonly callMs?: number;
+  /** Who is told of each request. Default: nobody. */
+  readonly telemetry?: Telemetry;
 }
 
 /** One call of a tool. */
@@ -65,6 +68,11 @@ export function toCall(store: StateStore, options: ServerOptions, host: Host, re
     callMs: options.callMs ?? CALL_MS,
     budget: options.maxAnswerChars ?? DEFAULT_MAX_ANSWER_CHARS,
   };
+}
+
+/** All of a request's `_meta`: what the SDK takes out of it for itself, too. */
+export function toMeta({ mcpReq }: RequestContext): Readonly<Record<string, unknown>> {
+  return { ...mcpReq._meta, ...mcpReq.envelope };
 }
 
 /** The name in the request's own envelope (2026-07-28), else the one of the `initialize` handshake. */

@@ -26,6 +26,7 @@ import { handleUser } from "./identity/callers.ts";
 import type { Identity, IdentitySource } from "./identity/identity.ts";
 import { ANONYMOUS_INSTRUCTIONS } from "./instructions.ts";
 import { createServer } from "./server.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 /** How a server is reached, who may reach it, and how often. */
 export interface HttpOptions {
@@ -55,6 +56,8 @@ export interface HttpOptions {
   readonly streams?: number;
   /** Where to tell of what happens. */
   readonly log: Log;
+  /** Who is told of each request. Default: nobody. */
+  readonly telemetry?: Telemetry;
   /** Whether a proxy in front says, in `X-Forwarded-For`, where callers come from. */
   readonly forwarded?: boolean;
   /** Makes the server of a request; by default ours. */
@@ -174,14 +177,15 @@ export function serveHttp(store: HandleStore, options: HttpOptions): HttpServer 
 
 /** Each caller reaches what is theirs. */
 function serverOfCaller(store: HandleStore, options: HttpOptions): ServerFactory {
+  const { telemetry } = options;
   return ({ user, client, writer = options.writer }, tools, push) =>
-    createServer(store, { user, client, writer }, { tools, push });
+    createServer(store, { user, client, writer, telemetry }, { tools, push });
 }
 
 /** Each caller reaches what they have the handle of. */
 function anonymousAccess(
   store: HandleStore,
-  { writer, mints: rate = { perSecond: 1 / 60, burst: 60 } }: HttpOptions,
+  { writer, telemetry, mints: rate = { perSecond: 1 / 60, burst: 60 } }: HttpOptions,
 ): { readonly identity: IdentitySource; readonly makeServer: ServerFactory } {
   const mints = new RateLimit(rate);
   return {
@@ -189,7 +193,8 @@ function anonymousAccess(
     makeServer({ user }, tools) {
       const reached = unownedStore(store, () => mints.take(user));
       const offered = tools.filter(({ takesHandle }) => takesHandle);
-      return createServer(reached, { user: NOBODY, writer }, { tools: offered, instructions: ANONYMOUS_INSTRUCTIONS });
+      const offering = { tools: offered, instructions: ANONYMOUS_INSTRUCTIONS };
+      return createServer(reached, { user: NOBODY, writer, telemetry }, offering);
     },
   };
 }

@@ -16,3 +16,15 @@
 export type { ServerOptions, StateStore } from "./call.ts";
 export { addStateTools, type ToolHost } from "./server.ts";
 export { serveStdio, type StdioConnection } from "./stdio.ts";
+export { type ServedRequest, type Telemetry, toTelemetry } from "./telemetry.ts";
+export type {
+  Attributes,
+  Context,
+  InstrumentOptions,
+  Meter,
+  Providers,
+  Span,
+  SpanContext,
+  SpanOptions,
+} from "./open_telemetry.ts";
+export type { StoreCounts } from "../store/counts.ts";

@@ -17,7 +17,8 @@ import {
 import { InvalidInput, StateError } from "../document/errors.ts";
 import type { HandleInfo } from "../document/snapshot.ts";
 import { ageText } from "./age.ts";
-import type { Call } from "./call.ts";
+import { type Call, toMeta } from "./call.ts";
+import type { ServedRequest, Telemetry } from "./telemetry.ts";
 import { load } from "./tools/reads.ts";
 
 const PREFIX = "mcpstate://handle/";
@@ -71,31 +72,45 @@ export const RESOURCE_HINTS: Partial<
 };
 
 /** Adds the resources and the prompt to a server whose capabilities are of {@link RESOURCES}. */
-export function addResources({ server }: McpServer, toCall: (request: ServerContext) => Call): void {
-  server.setRequestHandler("resources/list", ({ params }, request) =>
-    answered(async () => {
-      const { store, user } = toCall(request);
-      const { handles, cursor: nextCursor } = await store.list(user, { limit: PAGE, cursor: params?.cursor });
-      return { resources: handles.map(toResource), ...(nextCursor === undefined ? {} : { nextCursor }) };
-    }));
+export function addResources(
+  { server }: McpServer,
+  toCall: (request: ServerContext) => Call,
+  telemetry: Telemetry | undefined,
+): void {
+  const served = <T>(asked: Omit<ServedRequest, "meta">, request: ServerContext, run: (call: Call) => Promise<T>) => {
+    const answering = () => answered(() => run(toCall(request)));
+    return telemetry === undefined ? answering() : telemetry.served({ ...asked, meta: toMeta(request) }, answering);
+  };
+  server.setRequestHandler(
+    "resources/list",
+    ({ params }, request) =>
+      served({ method: "resources/list" }, request, async ({ store, user }) => {
+        const { handles, cursor: nextCursor } = await store.list(user, { limit: PAGE, cursor: params?.cursor });
+        return { resources: handles.map(toResource), ...(nextCursor === undefined ? {} : { nextCursor }) };
+      }),
+  );
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [TEMPLATE] }));
-  server.setRequestHandler("resources/read", ({ params: { uri } }, request) =>
-    answered(async () => {
-      const call = toCall(request);
-      const handle = handleOf(uri);
-      if (handle === undefined) throw new ResourceNotFoundError(uri);
-      // The same answer as the tool's, within the same bounds.
-      const { content: [first], isError } = await load.answer({ handle }, () => call, call.budget);
-      const text = first?.type === "text" ? first.text : "";
-      if (isError === true) throw toProtocolError(uri, JSON.parse(text).error);
-      return { contents: [{ uri, mimeType: TYPE, text }] };
-    }));
+  server.setRequestHandler(
+    "resources/read",
+    ({ params: { uri } }, request) =>
+      served({ method: "resources/read" }, request, async (call) => {
+        const handle = handleOf(uri);
+        if (handle === undefined) throw new ResourceNotFoundError(uri);
+        // The same answer as the tool's, within the same bounds.
+        const { content: [first], isError } = await load.answer({ handle }, () => call, call.budget);
+        const text = first?.type === "text" ? first.text : "";
+        if (isError === true) throw toProtocolError(uri, JSON.parse(text).error);
+        return { contents: [{ uri, mimeType: TYPE, text }] };
+      }),
+  );
   server.setRequestHandler("prompts/list", () => ({ prompts: [RESUME] }));
-  server.setRequestHandler("prompts/get", ({ params: { name, arguments: args } }, request) =>
-    answered(async () => {
-      if (name !== RESUME.name) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${name}.`);
-      return await resume(toCall(request), args?.handle);
-    }));
+  server.setRequestHandler("prompts/get", ({ params: { name, arguments: args } }, request) => {
+    const prompt = name === RESUME.name ? name : undefined; // what a caller made up is told to nobody
+    return served({ method: "prompts/get", prompt }, request, async (call) => {
+      if (prompt !== undefined) return await resume(call, args?.handle);
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${name}.`);
+    });
+  });
 }
 
 const TEMPLATE = {

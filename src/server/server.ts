@@ -5,7 +5,7 @@
  */
 
 import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
-import { DEFAULT_MAX_ANSWER_CHARS, type ServerOptions, type StateStore, toCall } from "./call.ts";
+import { DEFAULT_MAX_ANSWER_CHARS, type ServerOptions, type StateStore, toCall, toMeta } from "./call.ts";
 import { checkCaller } from "./identity/callers.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { addResources, type Push, RESOURCE_HINTS, RESOURCES } from "./resources.ts";
@@ -53,12 +53,14 @@ function addTools(host: ToolHost, store: StateStore, options: ServerOptions, too
   checkCaller(options.user);
   const budget = options.maxAnswerChars ?? DEFAULT_MAX_ANSWER_CHARS;
   if (!(budget >= MIN_ANSWER_CHARS)) throw new RangeError(`maxAnswerChars must be at least ${MIN_ANSWER_CHARS}`);
+  const { telemetry } = options;
   for (const { name, advertisement, answer } of tools) {
-    host.registerTool(
-      name,
-      advertisement,
-      (args: unknown, request: ServerContext) => answer(args, () => toCall(store, options, host, request), budget),
-    );
+    host.registerTool(name, advertisement, (args: unknown, request: ServerContext) => {
+      const answering = () => answer(args, () => toCall(store, options, host, request), budget);
+      return telemetry === undefined
+        ? answering()
+        : telemetry.served({ method: "tools/call", tool: name, meta: toMeta(request) }, answering);
+    });
   }
 }
 
@@ -85,6 +87,8 @@ export function createServer(store: StateStore, options: ServerOptions, parts: S
     },
   );
   addTools(server, store, options, tools);
-  if (push !== undefined) addResources(server, (request) => toCall(store, options, server, request));
+  if (push !== undefined) {
+    addResources(server, (request) => toCall(store, options, server, request), options.telemetry);
+  }
   return server;
 }

@@ -42,6 +42,7 @@ export async function readChanges(reader: Reader, key: DocumentKey, options: Cha
     }
     // The change that follows `since` is of use only to one who can hold the state at `since`.
     if (since !== undefined && since > 0 && since < head.oldest || since === 0 && head.oldest > 1) {
+      reader.counts.prunedReads++;
       throw new VersionPruned(since, { from: head.oldest, to: head.version });
     }
     const first = since === undefined ? Math.max(head.version - limit + 1, head.oldest) : since + 1;

@@ -19,6 +19,7 @@ import {
 import { EMPTY, type Entry, fold, type Stamp } from "../document/journal.ts";
 import { decodeKeyframe } from "../document/keyframe.ts";
 import type { Current, FoldCache, Version } from "./cache.ts";
+import type { Counts } from "./counts.ts";
 import { damaged } from "./damage.ts";
 import { isNearMiss } from "./handle.ts";
 import { toIso } from "./snapshots.ts";
@@ -30,7 +31,7 @@ const SUGGESTIONS_FROM = 1_000;
 
 /** Reads documents of one backend through one cache. */
 export class Reader {
-  constructor(readonly backend: Backend, readonly cache: FoldCache) {}
+  constructor(readonly backend: Backend, readonly cache: FoldCache, readonly counts: Counts) {}
 
   /** The current version. @throws {HandleNotFound | HandleExpired | BackendError} */
   async current(key: DocumentKey): Promise<Current> {
@@ -62,6 +63,8 @@ export class Reader {
       if (found !== undefined && found < head.oldest) throw await this.#pruned(key, head, want, found);
       const version = this.follow(answer, held);
       if (version !== undefined) {
+        if (target === "held" || answer.onto === "held") this.counts.cacheHits++;
+        else this.counts.cacheMisses++;
         const current = { ...version, head };
         if (version.folded.version === head.version) this.cache.setCurrent(key, current);
         else this.cache.setVersion(key, version);
@@ -119,7 +122,7 @@ export class Reader {
         return want.version > head.version || want.version < 1
           ? new VersionNotFound(want.version, head.version)
           : want.version < head.oldest
-          ? new VersionPruned(want.version, { from: head.oldest, to: head.version })
+          ? await this.#pruned(key, head, want)
           : damaged();
       case "turn":
         return await this.#pruned(key, head, want);
@@ -135,6 +138,7 @@ export class Reader {
   }
 
   async #pruned(key: DocumentKey, head: Head, want: Want, found?: number): Promise<Error> {
+    this.counts.prunedReads++;
     const retained = { from: head.oldest, to: head.version };
     if (want.as !== "turn") return new VersionPruned(want.as === "version" ? want.version : found, retained);
     const oldest = await this.backend.locate(key, { version: head.oldest });

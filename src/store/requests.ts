@@ -62,6 +62,7 @@ export function checkSame(record: RequestRecord, request: Request): void {
 
 /** The first result of a request, with its state if that version is retained. */
 export async function replay(reader: Reader, user: string, record: RequestRecord): Promise<Snapshot> {
+  reader.counts.replays++;
   const meta: Meta = JSON.parse(record.meta);
   const key: DocumentKey = { user, id: record.documentId };
   const { state, error, oldest = record.version } = await stateOf(reader, key, record);

@@ -38,6 +38,7 @@ export async function revoke(reader: Reader, key: DocumentKey, options: RevokeOp
       return { handle, version: answer.version };
     case "replayed":
       if (request !== undefined) checkSame(answer.record, request);
+      reader.counts.replays++;
       return { handle, version: answer.record.version, replayed: true };
     case "absent":
     case "gone":
@@ -48,6 +49,7 @@ export async function revoke(reader: Reader, key: DocumentKey, options: RevokeOp
       if (expected !== undefined && expected > head.version) {
         throw ahead(expected, head.version);
       }
+      reader.counts.conflicts++;
       return await refuse(reader, key, await reader.current(key), expected ?? head.version, { tried: "delete" });
     }
   }

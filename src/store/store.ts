@@ -10,6 +10,7 @@ import type { PatchOperation } from "../document/ops.ts";
 import type { Snapshot } from "../document/snapshot.ts";
 import { FoldCache } from "./cache.ts";
 import { type ChangePage, readChanges } from "./changes.ts";
+import { startCounts, type StoreCounts } from "./counts.ts";
 import { checkHandle, checkUser, checkWriter } from "../document/checks.ts";
 import { type StandardSchema, type TypedKind, typedKind } from "./kind.ts";
 import {
@@ -71,7 +72,7 @@ export class HandleStore implements AsyncDisposable {
     this.#backend = backend;
     this.#settings = toSettings(options);
     checkWriter(this.#settings.writer);
-    this.#reader = new Reader(backend, new FoldCache(this.#settings.cacheBytes));
+    this.#reader = new Reader(backend, new FoldCache(this.#settings.cacheBytes), startCounts());
     this.#writes = new Writes(this.#reader, this.#settings);
   }
 
@@ -88,6 +89,11 @@ export class HandleStore implements AsyncDisposable {
   /** The largest state, in UTF-8 bytes of compact JSON. */
   get maxStateBytes(): number {
     return this.#settings.maxStateBytes;
+  }
+
+  /** What it has done so far, in numbers. */
+  get counts(): StoreCounts {
+    return { ...this.#reader.counts };
   }
 
   /**

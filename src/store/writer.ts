@@ -6,7 +6,7 @@
 
 import type { Appended, Backend, DocumentKey, Expected, Head, RequestRecord } from "../backends/backend.ts";
 import { expiryOf } from "../backends/records.ts";
-import { BackendError, HandleExpired, HandleNotFound, StateError } from "../document/errors.ts";
+import { BackendError, HandleExpired, HandleNotFound, StaleWrite, StateError } from "../document/errors.ts";
 import type { Stamp } from "../document/journal.ts";
 import type { Snapshot } from "../document/snapshot.ts";
 import { isDue, planBatch, type Planned, toAppend, type Write } from "./batch.ts";
@@ -77,6 +77,7 @@ export class Writer {
     const seen = this.#cache.current(key);
     // What the cache holds may be old: it serves for a write, which checks it, but not for a refusal.
     let isFresh = seen === undefined;
+    if (seen !== undefined) this.reader.counts.cacheHits++;
     let base = seen ?? await this.#read(key);
     for (let losses = 0;; losses++) {
       const pending = planBatch(queue, base, this.settings.maxStateBytes);
@@ -106,6 +107,7 @@ export class Writer {
           this.#cache.delete(key);
           throw await this.reader.gone(key, answer, true);
       }
+      this.reader.counts.retries++;
       const version = this.reader.follow(answer.found, base);
       base = version === undefined ? await this.#read(key) : { ...version, head: answer.found.head };
       this.#cache.setCurrent(key, base);
@@ -163,7 +165,10 @@ export class Writer {
       const record = request === undefined || !(error instanceof StateError)
         ? undefined
         : await this.#backend.findRequest(key.user, request.id);
-      if (record === undefined || request === undefined) return job.reject(error);
+      if (record === undefined || request === undefined) {
+        if (error instanceof StaleWrite) this.reader.counts.conflicts++;
+        return job.reject(error);
+      }
       checkSame(record, request);
       job.resolve(await replay(this.reader, key.user, record));
     } catch (failure) {
