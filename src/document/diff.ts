@@ -86,12 +86,12 @@ class Draft {
 
   #add(value: JsonValue, place: Place): void {
     this.operations.push({ op: "add", path: place.pointer, value });
-    this.#bytes += this.#size("add", place, value);
+    if (!isTop(place)) this.#bytes += this.#size("add", place, value);
   }
 
   #replace(value: JsonValue, place: Place): void {
     this.operations.push({ op: "replace", path: place.pointer, value });
-    this.#bytes += this.#size("replace", place, value);
+    if (!isTop(place)) this.#bytes += this.#size("replace", place, value);
   }
 
   #remove(place: Place): void {
@@ -103,6 +103,11 @@ class Draft {
     const frame = '{"op":"","path":},'.length + op.length + place.bytes;
     return value === undefined ? frame : frame + ',"value":'.length + this.#comparison.bytes(value);
   }
+}
+
+/** Whether a place is right below the root. The root is never replaced, so what a patch of it takes need not be known. */
+function isTop({ pointer }: Place): boolean {
+  return pointer.lastIndexOf("/") === 0;
 }
 
 function child({ pointer, bytes }: Place, token: string): Place {

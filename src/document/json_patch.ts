@@ -35,6 +35,13 @@ export function applyJsonPatch(before: Sized, patch: JsonPatch): Sized {
   return draft.finish();
 }
 
+/** The same by a patch that leads to a state of a size that is known: nothing is measured. */
+export function applyMeasured(before: Sized, patch: JsonPatch, bytes: number): Sized {
+  const draft = new Draft(before, () => 0);
+  draft.apply(patch);
+  return { ...draft.finish(), bytes };
+}
+
 /**
  * A state on its way through many patches. Each container is copied at most once, however many patches touch it, so
  * folding a thousand appends costs a thousand items and not a thousand lists.
@@ -45,9 +52,12 @@ export class Draft {
   /** Copies made here, with their sizes: nobody else holds them, so they may change until {@link Draft.finish}. */
   readonly #owned = new Map<object, number>();
 
-  constructor(before: Sized) {
+  readonly #measure: (value: JsonValue) => number;
+
+  constructor(before: Sized, measure: (value: JsonValue) => number = jsonBytes) {
     this.#state = before.state;
     this.#bytes = before.bytes;
+    this.#measure = measure;
   }
 
   /** Applies one patch. @throws {TypeError} if it does not fit; the draft is then of no more use. */
@@ -63,7 +73,7 @@ export class Draft {
   /** Puts another state in the place of this one. */
   replace(state: JsonValue): void {
     this.#state = freeze(state);
-    this.#bytes = jsonBytes(state);
+    this.#bytes = this.#measure(state);
   }
 
   /** The state as it stands, to compare and not to keep. */
@@ -100,13 +110,13 @@ export class Draft {
       setChild(parent, token, node);
     }
     if (Array.isArray(node)) {
-      this.#bytes += editArray(node, last, operation);
+      this.#bytes += editArray(node, last, operation, this.#measure);
       return;
     }
     // Counted, not looked up: to ask a large object that keeps changing whether it is empty takes a walk each time.
     const size = this.#owned.get(node) ?? 0;
     const growth = operation.op === "remove" ? -1 : Object.hasOwn(node, last) ? 0 : 1;
-    this.#bytes += editObject(node, size, last, operation);
+    this.#bytes += editObject(node, size, last, operation, this.#measure);
     this.#owned.set(node, size + growth);
   }
 
@@ -120,7 +130,7 @@ export class Draft {
     const copy = array.concat([freeze(operation.value)]);
     this.#owned.set(copy, copy.length);
     setChild(parent, token, copy);
-    this.#bytes += jsonBytes(operation.value) + (array.length > 0 ? 1 : 0);
+    this.#bytes += this.#measure(operation.value) + (array.length > 0 ? 1 : 0);
     return true;
   }
 
@@ -147,24 +157,29 @@ function setChild(parent: Container, token: string, child: Container): void {
 type Container = JsonValue[] | { [key: string]: JsonValue };
 
 /** Edits an array in place and answers by how many bytes it grew. */
-function editArray(node: JsonValue[], token: string, operation: JsonPatchOperation): number {
+function editArray(
+  node: JsonValue[],
+  token: string,
+  operation: JsonPatchOperation,
+  measure: (value: JsonValue) => number,
+): number {
   const comma = node.length > (operation.op === "add" ? 0 : 1) ? 1 : 0;
   if (operation.op === "add") {
     const index = token === "-" ? node.length : toIndex(token, node.length + 1);
     if (index === undefined) throw misfit(operation);
     if (index === node.length) node.push(freeze(operation.value));
     else node.splice(index, 0, freeze(operation.value));
-    return jsonBytes(operation.value) + comma;
+    return measure(operation.value) + comma;
   }
   const index = toIndex(token, node.length);
   if (index === undefined) throw misfit(operation);
-  const removed = jsonBytes(node[index]);
+  const removed = measure(node[index]);
   if (operation.op === "remove") {
     node.splice(index, 1);
     return -removed - comma;
   }
   node[index] = freeze(operation.value);
-  return jsonBytes(operation.value) - removed;
+  return measure(operation.value) - removed;
 }
 
 /** Edits an object of `size` keys in place and answers by how many bytes it grew. */
@@ -173,21 +188,22 @@ function editObject(
   size: number,
   key: string,
   operation: JsonPatchOperation,
+  measure: (value: JsonValue) => number,
 ): number {
   const present = Object.hasOwn(node, key);
   if (operation.op === "add" && !present) {
     const comma = size > 0 ? 1 : 0;
     node[key] = freeze(operation.value);
-    return stringBytes(key) + 1 + jsonBytes(operation.value) + comma;
+    return stringBytes(key) + 1 + measure(operation.value) + comma;
   }
   if (!present) throw misfit(operation);
-  const removed = jsonBytes(node[key]);
+  const removed = measure(node[key]);
   if (operation.op === "remove") {
     delete node[key];
     return -(stringBytes(key) + 1 + removed + (size > 1 ? 1 : 0));
   }
   node[key] = freeze(operation.value);
-  return jsonBytes(operation.value) - removed;
+  return measure(operation.value) - removed;
 }
 
 function misfit({ op, path }: JsonPatchOperation): TypeError {

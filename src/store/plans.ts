@@ -9,7 +9,7 @@ import { admitState } from "../document/admit.ts";
 import { diff } from "../document/diff.ts";
 import { InvalidInput, StaleWrite, VersionPruned } from "../document/errors.ts";
 import type { JsonObject } from "../document/json.ts";
-import { applyJsonPatch, type JsonPatch, type Sized } from "../document/json_patch.ts";
+import { applyJsonPatch, applyMeasured, type JsonPatch, type Sized } from "../document/json_patch.ts";
 import { merge } from "../document/merge.ts";
 import { compileOps } from "../document/compile.ts";
 import type { PatchOperation } from "../document/ops.ts";
@@ -46,10 +46,10 @@ export function planSave(
   expected: number,
   onConflict: "fail" | "merge",
 ): { readonly plan: Planner; readonly state: JsonObject } {
-  const state = admitState(input).value;
+  const { value: state, bytes } = admitState(input);
   const plan: Planner = (current) => {
     const { folded } = current;
-    if (folded.version === expected) return replace(folded, state);
+    if (folded.version === expected) return replace(folded, { state, bytes });
     if (expected > folded.version) throw ahead(expected, folded.version);
     return onConflict === "merge"
       ? mergeOver(reader, key, current, state, expected)
@@ -72,13 +72,13 @@ export function planRestore(reader: Reader, key: DocumentKey, version: number, e
     if (expected > current.folded.version) throw ahead(expected, current.folded.version);
     if (expected < current.folded.version) return await refuse(reader, key, current, expected, { tried: "restore" });
     const old = await reader.version(key, { as: "version", version });
-    return replace(current.folded, old.folded.state);
+    return replace(current.folded, old.folded);
   };
 }
 
-function replace(before: Sized, state: JsonObject): Plan & { readonly outcome: "write" } {
+function replace(before: Sized, { state, bytes }: Sized): Plan & { readonly outcome: "write" } {
   const patch = diff(before.state, state);
-  return { outcome: "write", patch, after: applyJsonPatch(before, patch) };
+  return { outcome: "write", patch, after: applyMeasured(before, patch, bytes) };
 }
 
 async function mergeOver(
@@ -99,7 +99,8 @@ async function mergeOver(
   if (merged.outcome === "conflict") {
     return await refuse(reader, key, current, expected, { conflicts: merged.conflicts });
   }
-  return { ...replace(current.folded, merged.state), merged: true };
+  const patch = diff(current.folded.state, merged.state);
+  return { outcome: "write", patch, after: applyJsonPatch(current.folded, patch), merged: true };
 }
 
 /** The answer to a writer whose version is no longer current. */
