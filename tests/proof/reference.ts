@@ -46,7 +46,7 @@ export function patched(root: Loose, patch: JsonPatch): Loose {
     let node = value;
     for (const token of tokens) node = childOf(node, token);
     if (Array.isArray(node)) {
-      const index = last === "-" ? node.length : Number(last);
+      const index = last === "-" ? node.length : indexOf(last);
       if (!(index >= 0 && index <= node.length - (operation.op === "add" ? 0 : 1))) throw new Error("no such item");
       if (operation.op === "add") node.splice(index, 0, copy(operation.value));
       else if (operation.op === "replace") node[index] = copy(operation.value);
@@ -60,8 +60,13 @@ export function patched(root: Loose, patch: JsonPatch): Loose {
   return value;
 }
 
+/** NaN for what is none: no sign, no leading zeros (RFC 6901). */
+function indexOf(token: string): number {
+  return /^(0|[1-9][0-9]*)$/.test(token) ? Number(token) : NaN;
+}
+
 function childOf(node: Loose, token: string): Loose {
-  if (Array.isArray(node) && Number(token) < node.length) return node[Number(token)];
+  if (Array.isArray(node) && indexOf(token) < node.length) return node[indexOf(token)];
   if (typeof node === "object" && node !== null && !Array.isArray(node) && Object.hasOwn(node, token)) {
     return node[token];
   }
