@@ -105,7 +105,7 @@ Deno.test("redis: where a write cannot have landed, its failure says so", async 
   }, "a write that was not sent");
 });
 
-Deno.test("redis: 20 restarts under load lose nothing acknowledged, are over in five seconds, and a listener misses nothing", async () => {
+Deno.test("redis: 50 restarts under load lose nothing acknowledged, are over in five seconds, and a listener misses nothing", async () => {
   await using server = await startRedis("--appendonly", "yes", "--appendfsync", "always");
   await using backend = await openRedisBackend({ url: server.url, deadlineMs: 5_000, ...quiet });
   await using listener = new HandleStore(await openRedisBackend({ url: server.url, deadlineMs: 5_000, ...quiet }));
@@ -138,7 +138,7 @@ Deno.test("redis: 20 restarts under load lose nothing acknowledged, are over in 
     return acknowledged;
   };
   const writers = [0, 1, 2, 3].map(work);
-  for (let restart = 0; restart < 20; restart++) {
+  for (let restart = 0; restart < 50; restart++) {
     const seen = lastLandedAt;
     await until(() => lastLandedAt > seen, "writes go on");
     await server.kill();
