@@ -4,6 +4,7 @@
  * @module
  */
 
+import { hostAndPort } from "../document/host_and_port.ts";
 import { InvalidInput } from "../document/errors.ts";
 import type { Backend } from "./backend.ts";
 import { parseFileUrl } from "./file_url.ts";
@@ -143,7 +144,7 @@ async function redisPlace(url: string): Promise<Place> {
   const { parseRedisUrl } = await import("./redis/options.ts");
   const { servers, caPath } = parseRedisUrl(url);
   return {
-    needs: { ...NOTHING, hosts: servers.map(({ host, port }) => toHost(host, port)), certificates: caPath },
+    needs: { ...NOTHING, hosts: servers.map(({ host, port }) => hostAndPort(host, port)), certificates: caPath },
     async open({ maxContentionMs }) {
       const { openRedisBackend } = await import("./redis.ts");
       return await openRedisBackend({ url, deadlineMs: maxContentionMs });
@@ -153,8 +154,4 @@ async function redisPlace(url: string): Promise<Place> {
       return await openRedisMaintenance({ url, deadlineMs: maxContentionMs });
     },
   };
-}
-
-function toHost(host: string, port: number): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }

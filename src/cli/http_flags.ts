@@ -4,8 +4,10 @@
  * @module
  */
 
+import { bracketed, hostAndPort } from "../document/host_and_port.ts";
 import { isLoopback } from "../server/http/loopback.ts";
 import { LOG_LEVELS, type LogLevel } from "../server/http/log.ts";
+import { isOutOfReach, type KeysAt } from "../server/identity/key_places.ts";
 import { type Call, toWholeNumber } from "./call.ts";
 import type { Flag, FurtherNeeds } from "./command.ts";
 import { UsageError } from "./usage.ts";
@@ -29,6 +31,7 @@ export const HTTP_FLAGS = {
     under,
     value: "ADDRESS",
     variable: "MCPSTATE_HOST",
+    check: toHostname,
     does: `the address to listen on (default ${DEFAULT_HOST}: this machine only)`,
   },
   port: {
@@ -49,7 +52,7 @@ export const HTTP_FLAGS = {
     under,
     value: "LIST",
     variable: "MCPSTATE_ALLOWED_HOSTS",
-    check: toList,
+    check: toHostnames,
     does: "more host names that it answers to, with commas between",
   },
   "allowed-origins": {
@@ -80,6 +83,7 @@ export const HTTP_FLAGS = {
     value: "URL|FILE",
     variable: "MCPSTATE_JWKS",
     names: "address or file to read",
+    check: toKeysAt,
     does: "where the issuer's keys are (default: where its metadata says)",
   },
   "allow-anonymous": { under, does: "let in everyone: whoever has a handle has the document" },
@@ -108,7 +112,7 @@ export const HTTP_FLAGS = {
 
 /** Where a server over HTTP listens. */
 export async function listenAt(call: Call): Promise<{ readonly hostname: string; readonly port: number }> {
-  const hostname = (await call.setting("host"))?.text ?? DEFAULT_HOST;
+  const hostname = await call.checked("host", toHostname) ?? DEFAULT_HOST;
   return { hostname, port: await call.checked("port", toPort) ?? DEFAULT_PORT };
 }
 
@@ -116,7 +120,7 @@ export async function listenAt(call: Call): Promise<{ readonly hostname: string;
 export async function listeningHosts(call: Call): Promise<FurtherNeeds> {
   if (!await call.matters("port")) return {};
   const { hostname, port } = await listenAt(call);
-  return { hosts: [`${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`] };
+  return { hosts: [hostAndPort(hostname, port)] };
 }
 
 /** Who gets in. */
@@ -128,7 +132,7 @@ export type Access =
 
 /** @throws {UsageError} where two ways exclude each other, or one is open to more than it should be. */
 export async function accessOf(call: Call): Promise<Access> {
-  const { hostname } = await listenAt(call);
+  const { hostname, port } = await listenAt(call);
   // A variable that was set for another server must not make everyone one user: the flag alone counts.
   const user = call.text("user");
   const issuer = await call.checked("issuer", toIssuer);
@@ -145,7 +149,16 @@ export async function accessOf(call: Call): Promise<Access> {
         "listen on 127.0.0.1, or hand out tokens with mcpstate token add.",
     );
   }
-  if (issuer !== undefined) return { by: "issuer", issuer, audience: await call.checked("audience", toList) };
+  if (issuer !== undefined) {
+    const isKnown = port !== 0 && !isEveryAddress(hostname);
+    // Clients ask the issuer for a token for the address that they are told, and compare it with where they are.
+    if (!isKnown && await call.setting("public-url") === undefined) {
+      throw new UsageError(
+        `The issuer's tokens are for an address, and ${hostAndPort(hostname, port)} is none: say --public-url.`,
+      );
+    }
+    return { by: "issuer", issuer, audience: await call.checked("audience", toList) };
+  }
   return call.isSet("allow-anonymous") ? { by: "handle" } : { by: "token" };
 }
 
@@ -153,7 +166,7 @@ export async function accessOf(call: Call): Promise<Access> {
 export async function namesOf(call: Call) {
   const { hostname } = await listenAt(call);
   const publicUrl = await call.checked("public-url", toOrigin);
-  const hosts = await call.checked("allowed-hosts", toList) ?? [];
+  const hosts = await call.checked("allowed-hosts", toHostnames) ?? [];
   const isNamed = isLoopback(hostname) || publicUrl !== undefined || hosts.length > 0;
   if (!isNamed) {
     throw new UsageError(
@@ -168,6 +181,11 @@ export async function namesOf(call: Call) {
   };
 }
 
+/** Where the keys of the issuer are; absent: where its metadata says. */
+export async function keysOf(call: Call): Promise<KeysAt | undefined> {
+  return await call.checked("jwks", toKeysAt);
+}
+
 /** How often and how much. */
 export async function limitsOf(call: Call) {
   const perSecond = await call.checked("rate", toPositive);
@@ -180,6 +198,32 @@ export async function limitsOf(call: Call) {
 
 function toPort(text: string): number {
   return toWholeNumber("it", text, 0, 65_535);
+}
+
+/** An IPv6 address comes out in its shortest form and without brackets. */
+function toHostname(text: string): string {
+  const url = `http://${bracketed(text)}/`;
+  const { hostname, port, href } = URL.canParse(url) ? new URL(url) : { hostname: "", port: "", href: "" };
+  if (hostname !== "" && port === "" && href === `http://${hostname}/`) return hostname.replace(/^\[|\]$/g, "");
+  throw new UsageError("it is an address or a name without a port, such as 127.0.0.1, ::1 or state.example.com.");
+}
+
+function toHostnames(text: string): readonly string[] {
+  return toList(text).map(toHostname);
+}
+
+function isEveryAddress(hostname: string): boolean {
+  return hostname === "0.0.0.0" || hostname === "::";
+}
+
+function toKeysAt(text: string): KeysAt {
+  if (!/^https?:/i.test(text)) return { from: "file", path: text };
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && isOutOfReach(url)) return { from: "url", url };
+  throw new UsageError(
+    "keys come by https, or by http from this machine: on the way somebody could put keys of their own in their place. " +
+      "Say https, or save them to a file and name that.",
+  );
 }
 
 function toPositive(text: string): number {
@@ -204,8 +248,8 @@ function toOrigins(text: string): readonly string[] {
 
 function toIssuer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isSafe = url?.protocol === "https:" || url?.protocol === "http:" && isLoopback(url.hostname);
-  if (isSafe && url?.search === "" && url.hash === "" && url.username === "") return text;
+  const isPlain = url?.search === "" && url.hash === "" && url.username === "";
+  if (isPlain && isOutOfReach(url)) return text;
   throw new UsageError("it is an https address, exactly as the issuer's tokens name it.");
 }
 

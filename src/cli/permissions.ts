@@ -6,7 +6,7 @@
 
 import { fileURLToPath } from "node:url";
 import type { Call } from "./call.ts";
-import { DEFAULT_COMMAND, splitName, toCall } from "./commands.ts";
+import { commandOf, DEFAULT_COMMAND, splitName, toCall } from "./commands.ts";
 import { type Requirements, requirementsOf } from "./requirements.ts";
 import { UsageError } from "./usage.ts";
 
@@ -84,9 +84,11 @@ export function refusal(call: Call, requirements: Requirements): string {
 /** Prints the lines for a command, given as it would be run. */
 export async function permissions(call: Call): Promise<number> {
   const { name, words } = splitName(call.arguments);
-  const requirements = await requirementsOf(toCall(name, words));
+  // After the command's name too, where that has no such flag of its own.
+  const isOurs = !Object.hasOwn(commandOf(name).flags, "json") && words.includes("--json");
+  const requirements = await requirementsOf(toCall(name, isOurs ? words.filter((word) => word !== "--json") : words));
   const [run, compile] = [runLine(requirements), compileLine(requirements)];
-  if (call.isSet("json")) {
+  if (isOurs || call.isSet("json")) {
     const { secrets } = requirements;
     console.log(JSON.stringify({ flags: permissionFlags(requirements), run, compile, secrets }, null, 2));
     return 0;

@@ -4,18 +4,19 @@
  * @module
  */
 
+import { hostAndPort } from "../document/host_and_port.ts";
 import { type HttpServer, serveHttp } from "../server/http.ts";
 import { openLog } from "../server/http/log.ts";
 import { eitherBearer } from "../server/identity/bearer.ts";
 import type { IdentitySource } from "../server/identity/identity.ts";
-import type { KeysAt } from "../server/identity/keys.ts";
+import type { KeysAt } from "../server/identity/key_places.ts";
 import { localUser } from "../server/identity/local_user.ts";
 import { oauthIdentity } from "../server/identity/oauth.ts";
 import { tokenIdentity } from "../server/identity/tokens.ts";
 import { HandleStore } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import { backendOf, maxStateBytesOf, writerOf } from "./flags.ts";
-import { type Access, accessOf, limitsOf, listenAt, namesOf } from "./http_flags.ts";
+import { type Access, accessOf, keysOf, limitsOf, listenAt, namesOf } from "./http_flags.ts";
 import { onStop } from "./stop.ts";
 import { sweepInBackground } from "./sweeper.ts";
 import { openTelemetry } from "./telemetry.ts";
@@ -28,7 +29,7 @@ export async function serveOverHttp(call: Call): Promise<number> {
   const { hosts, origins, resource } = await namesOf(call);
   const { logLevel, ...limits } = await limitsOf(call);
   const [maxStateBytes, writer, keys] = [await maxStateBytesOf(call), await writerOf(call), await keysOf(call)];
-  const url = resource ?? new URL(`http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}/mcp`);
+  const url = resource ?? new URL(`http://${hostAndPort(hostname, port)}/mcp`);
   const log = openLog(logLevel);
   const store = await HandleStore.fromUrl(await backendOf(call), maxStateBytes === undefined ? {} : { maxStateBytes });
   using told = openTelemetry(store, "tcp");
@@ -91,14 +92,6 @@ function identityOf(
     case "handle":
       return "anonymous";
   }
-}
-
-async function keysOf(call: Call): Promise<KeysAt | undefined> {
-  const text = (await call.setting("jwks"))?.text;
-  if (text === undefined) return undefined;
-  return URL.canParse(text) && /^https?:/i.test(text)
-    ? { from: "url", url: new URL(text) }
-    : { from: "file", path: text };
 }
 
 /** @throws {UsageError} where the address is taken or not this machine's. */

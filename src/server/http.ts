@@ -4,6 +4,7 @@
  * @module
  */
 
+import { hostAndPort } from "../document/host_and_port.ts";
 import type { HandleStore } from "../store/store.ts";
 import {
   insufficientScope,
@@ -26,6 +27,7 @@ import { handleUser } from "./identity/callers.ts";
 import type { Identity, IdentitySource } from "./identity/identity.ts";
 import { ANONYMOUS_INSTRUCTIONS } from "./instructions.ts";
 import { createServer } from "./server.ts";
+import { CALL_MS } from "./deadline.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** How a server is reached, who may reach it, and how often. */
@@ -54,6 +56,8 @@ export interface HttpOptions {
   readonly concurrency?: number;
   /** Streams of each user that may be open. Default 16. */
   readonly streams?: number;
+  /** How long a call may take, in milliseconds. Default 30,000. A write that takes longer may still land. */
+  readonly callMs?: number;
   /** Where to tell of what happens. */
   readonly log: Log;
   /** Who is told of each request. Default: nobody. */
@@ -82,7 +86,8 @@ export function serveHttp(store: HandleStore, options: HttpOptions): HttpServer 
   const { hostname, log, rate = { perSecond: 100, burst: 1_000 }, concurrency = 500, streams = 16 } = options;
   const gate = new HostGate({
     loopback: isLoopback(hostname),
-    hosts: [...options.hosts ?? [], ...(options.resource === undefined ? [] : [options.resource.hostname])],
+    // Its own address too: a name of somebody else's, by which a page could get here, is none.
+    hosts: [hostname, ...options.hosts ?? [], ...(options.resource === undefined ? [] : [options.resource.hostname])],
     origins: [...options.origins ?? [], ...(options.resource === undefined ? [] : [options.resource.origin])],
   });
   const { identity, makeServer } = options.identity === "anonymous"
@@ -122,7 +127,7 @@ export function serveHttp(store: HandleStore, options: HttpOptions): HttpServer 
     try {
       withinLimits(() => limits.calls.take(user));
       const owner = options.identity === "anonymous" ? handleUser(thread.handle) : user;
-      return await serveThread(store, owner, thread, request);
+      return await serveThread(store, owner, thread, request, options.callMs ?? CALL_MS);
     } finally {
       release();
     }
@@ -154,9 +159,7 @@ export function serveHttp(store: HandleStore, options: HttpOptions): HttpServer 
       route(request, addressOf(request, remoteAddr, options.forwarded ?? false)).catch(toAnswer),
   );
   const { port } = server.addr;
-  const url = new URL(
-    `http://${hostname.includes(":") ? `[${hostname.replace(/[[\]]/g, "")}]` : hostname}:${port}/mcp`,
-  );
+  const url = new URL(`http://${hostAndPort(hostname, port)}/mcp`);
 
   // Of the address it listens on, so not known before; no request is answered before either.
   const resource: Resource = { url: options.resource ?? url, issuer: options.issuer };
@@ -177,15 +180,15 @@ export function serveHttp(store: HandleStore, options: HttpOptions): HttpServer 
 
 /** Each caller reaches what is theirs. */
 function serverOfCaller(store: HandleStore, options: HttpOptions): ServerFactory {
-  const { telemetry } = options;
+  const { telemetry, callMs } = options;
   return ({ user, client, writer = options.writer }, tools, push) =>
-    createServer(store, { user, client, writer, telemetry }, { tools, push });
+    createServer(store, { user, client, writer, telemetry, callMs }, { tools, push });
 }
 
 /** Each caller reaches what they have the handle of. */
 function anonymousAccess(
   store: HandleStore,
-  { writer, telemetry, mints: rate = { perSecond: 1 / 60, burst: 60 } }: HttpOptions,
+  { writer, telemetry, callMs, mints: rate = { perSecond: 1 / 60, burst: 60 } }: HttpOptions,
 ): { readonly identity: IdentitySource; readonly makeServer: ServerFactory } {
   const mints = new RateLimit(rate);
   return {
@@ -194,7 +197,7 @@ function anonymousAccess(
       const reached = unownedStore(store, () => mints.take(user));
       const offered = tools.filter(({ takesHandle }) => takesHandle);
       const offering = { tools: offered, instructions: ANONYMOUS_INSTRUCTIONS };
-      return createServer(reached, { user: NOBODY, writer, telemetry }, offering);
+      return createServer(reached, { user: NOBODY, writer, telemetry, callMs }, offering);
     },
   };
 }

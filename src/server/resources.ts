@@ -19,6 +19,7 @@ import type { HandleInfo } from "../document/snapshot.ts";
 import { ageText } from "./age.ts";
 import { type Call, toMeta } from "./call.ts";
 import type { ServedRequest, Telemetry } from "./telemetry.ts";
+import { inTime, tooLate } from "./deadline.ts";
 import { load } from "./tools/reads.ts";
 
 const PREFIX = "mcpstate://handle/";
@@ -78,7 +79,11 @@ export function addResources(
   telemetry: Telemetry | undefined,
 ): void {
   const served = <T>(asked: Omit<ServedRequest, "meta">, request: ServerContext, run: (call: Call) => Promise<T>) => {
-    const answering = () => answered(() => run(toCall(request)));
+    const answering = () =>
+      answered(async () => {
+        const call = toCall(request);
+        return await inTime(run(call), call.callMs, () => tooLate("mcpstate:read", call.callMs));
+      });
     return telemetry === undefined ? answering() : telemetry.served({ ...asked, meta: toMeta(request) }, answering);
   };
   server.setRequestHandler(

@@ -99,6 +99,22 @@ Deno.test("permissions prints both lines", async () => {
   assertMatch(lineIn(stdout, "compile"), /^deno compile --output=mcpstate --allow-read=\S+\/\.mcpstate /);
 });
 
+Deno.test("permissions prints JSON, wherever that is said", async () => {
+  await using home = emptyHome();
+  const print = async (args: readonly string[]) => {
+    const run = await runProgram({ home: home.path, flags: ["--allow-env=HOME"], args: ["permissions", ...args] });
+    assertEquals([run.code, run.stderr], [0, ""]);
+    return run.stdout;
+  };
+  const known = JSON.parse(await print(["--json", "serve", "--user", "alice"]));
+  assertMatch(known.run, /^deno run --allow-read=\S+\/\.mcpstate .* --user alice$/);
+  assertEquals(JSON.parse(await print(["serve", "--json", "--user", "alice"])), known);
+  assertEquals(JSON.parse(await print(["serve", "--user", "alice", "--json"])), known);
+  // Where it is the command's own, it is the command's.
+  assertStringIncludes(lineIn(await print(["list", "--json"])), " list --json");
+  assertStringIncludes(JSON.parse(await print(["--json", "list", "--json"])).run, " list --json");
+});
+
 Deno.test("the package name in the checkout starts the server", async () => {
   await using home = emptyHome();
   const checkout = new URL("../..", import.meta.url).pathname;

@@ -118,6 +118,24 @@ Deno.test("serve --issuer: with exactly the printed permissions it lets in who h
   }
 });
 
+const WAYS = [
+  ["::1", "[::1]"],
+  ["[::1]", "[::1]"],
+  ["0:0:0:0:0:0:0:1", "[::1]"],
+  ["localhost", "localhost"],
+  ["127.0.0.2", "127.0.0.2"],
+] as const;
+for (const [host, written] of WAYS) {
+  Deno.test(`serve --host ${host}: the printed permission, the address that it tells and the host check are one`, async () => {
+    await using home = emptyHome();
+    const args = ["--user", "alice", "--host", host];
+    assertStringIncludes(await printed(home.path, [...HTTP, ...args]), `--allow-net=${written}:0`);
+    await using server = await start(home.path, args);
+    assertEquals(server.url.hostname, written);
+    assertEquals((await readCall(await callTool(server, "state_list", {}))).handles, []);
+  });
+}
+
 Deno.test("serve --allow-anonymous says so on standard error", async () => {
   await using home = emptyHome();
   await using server = await start(home.path, ["--allow-anonymous"]);
@@ -151,6 +169,16 @@ Deno.test("serve: what would be open to more than it should be is refused, with 
   assertStringIncludes(await refused(["--public-url", "https://state.example.com/mcp"]), "without a path");
   assertStringIncludes(await refused(["--allowed-origins", "app.example.com"]), "https://");
   assertStringIncludes(await refused(["--user", "mcpstate:tokens"]), "mcpstate:");
+  assertStringIncludes(await refused(["--allowed-hosts", "state.example.com:8000"]), "without a port");
+  for (const host of ["127.0.0.1:8000", "http://127.0.0.1", "[::1", "a b", "user@state.example.com", ""]) {
+    assertStringIncludes(await refused([`--host=${host}`]), "without a port");
+  }
+  const issued = ["--issuer", "https://id.example", "--public-url", "https://state.example.com"];
+  assertStringIncludes(await refused([...issued, "--jwks", "http://id.example/keys"]), "https");
+  assertStringIncludes(await refused([...issued, "--jwks", "http://127.0.0.1.evil.example/keys"]), "https");
+  assertStringIncludes(await refused(["--issuer", "https://id.example"]), "127.0.0.1:0 is none: say --public-url");
+  const everywhere = ["--issuer", "https://id.example", "--host", "::", "--allowed-hosts", "state.example.com"];
+  assertStringIncludes(await refused([...everywhere, "--port", "8000"]), "[::]:8000 is none: say --public-url");
   const { code, stderr } = await runProgram({ home: home.path, flags: ["--allow-env"], args: ["--port", "8000"] });
   assertEquals([code, stderr.includes("--transport http")], [2, true]);
 });

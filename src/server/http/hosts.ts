@@ -11,6 +11,7 @@ import {
   validateHostHeader,
   validateOriginHeader,
 } from "@modelcontextprotocol/server";
+import { bracketed } from "../../document/host_and_port.ts";
 import { Refusal } from "./refusal.ts";
 
 /** Who may be asked for, and from where. */
@@ -23,6 +24,9 @@ export interface Allowed {
   readonly origins: readonly string[];
 }
 
+/** What stands for every address of the machine, and which a browser may take for loopback. */
+const EVERYWHERE: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
+
 /** Lets requests pass by their `Host` and `Origin`. */
 export class HostGate {
   readonly #hosts: string[];
@@ -32,7 +36,8 @@ export class HostGate {
 
   constructor(allowed: Allowed) {
     this.#allowed = allowed;
-    this.#hosts = [...localhostAllowedHostnames(), ...allowed.hosts.map((host) => host.toLowerCase())];
+    const named = allowed.hosts.map((host) => bracketed(host).toLowerCase()).filter((host) => !EVERYWHERE.has(host));
+    this.#hosts = [...localhostAllowedHostnames(), ...named];
   }
 
   /** @throws {Refusal} with 403 for a host that is not served. */

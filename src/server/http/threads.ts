@@ -28,6 +28,7 @@ import {
 import { openThreads, type Threads } from "../../history/threads.ts";
 import { isEvicted } from "../../history/entry.ts";
 import type { HandleStore } from "../../store/store.ts";
+import { inTime, tooLate } from "../deadline.ts";
 import { Refusal } from "./refusal.ts";
 
 /** What a path asks for. */
@@ -58,17 +59,16 @@ export function parseThreadRoute(pathname: string): ThreadRoute | undefined {
 export async function serveThread(
   store: HandleStore,
   user: string,
-  { handle, of }: ThreadRoute,
+  route: ThreadRoute,
   request: Request,
+  callMs: number,
 ): Promise<Response> {
   if (request.method !== "GET" && request.method !== "HEAD") {
     throw new Refusal(405, "Threads are only read here.", { headers: { allow: "GET, HEAD" } });
   }
   try {
-    const threads = openThreads(store, { user });
-    if (of.what === "turns") return answer(request, await turnsOf(threads, handle), "open");
-    const reading = await threads.read(handle, pointOf(new URL(request.url).searchParams));
-    return reading.outcome === "here" ? found(request, reading, of.key) : absent(handle, reading);
+    const reading = read(openThreads(store, { user }), route, request);
+    return await inTime(reading, callMs, () => tooLate("mcpstate:read", callMs));
   } catch (error) {
     if (error instanceof InvalidInput) return failed(400, error.toPayload());
     if (error instanceof HandleNotFound) return failed(404, error.toPayload());
@@ -76,6 +76,12 @@ export async function serveThread(
     if (error instanceof StateError) return failed(503, error.toPayload());
     throw error;
   }
+}
+
+async function read(threads: Threads, { handle, of }: ThreadRoute, request: Request): Promise<Response> {
+  if (of.what === "turns") return answer(request, await turnsOf(threads, handle), "open");
+  const reading = await threads.read(handle, pointOf(new URL(request.url).searchParams));
+  return reading.outcome === "here" ? found(request, reading, of.key) : absent(handle, reading);
 }
 
 /** @throws {InvalidInput} for what is no number. Both, and which of them there are, are the thread's to judge. */

@@ -7,14 +7,8 @@
 
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from "jose";
 import { isObject } from "../../document/json.ts";
-import { isLoopback } from "../http/loopback.ts";
 import { IdentityUnavailable } from "./identity.ts";
-
-/** Where keys are. */
-export type KeysAt =
-  | { readonly from: "issuer" }
-  | { readonly from: "url"; readonly url: URL }
-  | { readonly from: "file"; readonly path: string };
+import { isOutOfReach, type KeysAt } from "./key_places.ts";
 
 /** When keys are asked for. */
 export interface KeyTimes {
@@ -96,6 +90,6 @@ async function discoverKeys(issuer: string): Promise<URL> {
 
 /** @throws {TypeError} for an address at which somebody on the way could put keys of their own. */
 export function checkKeyUrl(url: URL): URL {
-  if (url.protocol === "https:" || url.protocol === "http:" && isLoopback(url.hostname)) return url;
+  if (isOutOfReach(url)) return url;
   throw new TypeError(`${url.origin} is not reached by https`);
 }

@@ -9,7 +9,8 @@ import { toWriter } from "../call.ts";
 import { isScope, type Scope } from "../scopes.ts";
 import { subjectUser } from "./callers.ts";
 import { bearerToken, type Identity, IdentityRefused, type IdentitySource } from "./identity.ts";
-import { issuerKeys, type KeysAt, type KeyTimes } from "./keys.ts";
+import type { KeysAt } from "./key_places.ts";
+import { issuerKeys, type KeyTimes } from "./keys.ts";
 import { Recent } from "./recent.ts";
 
 /** Whose tokens are taken. */

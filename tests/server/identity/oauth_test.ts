@@ -7,7 +7,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT } from "jose";
 import { subjectUser } from "../../../src/server/identity/callers.ts";
-import type { KeysAt, KeyTimes } from "../../../src/server/identity/keys.ts";
+import type { KeysAt } from "../../../src/server/identity/key_places.ts";
+import type { KeyTimes } from "../../../src/server/identity/keys.ts";
 import { oauthIdentity } from "../../../src/server/identity/oauth.ts";
 import { callTool, readCall } from "../http_client.ts";
 import { openSite, type Site } from "../http_site.ts";
