@@ -67,7 +67,7 @@ import { CREATE } from "./redis/create_script.ts";
 import { damaged } from "./redis/errors.ts";
 import { Groups } from "./redis/group.ts";
 import type { Keys } from "./redis/keys.ts";
-import { joinKnown, KNOWN_FIELDS, toKnown } from "./redis/known.ts";
+import { packHead } from "./redis/packed.ts";
 import { within } from "./redis/link.ts";
 import { open } from "./redis/open.ts";
 import type { RedisBackendOptions } from "./redis/options.ts";
@@ -135,8 +135,7 @@ class RedisBackend implements Backend {
   /** Whether a document is as it was. That it lives is all that its head must say: Redis lets it end in time by itself. */
   async #isUnchanged(key: DocumentKey, head: Head): Promise<boolean> {
     const name = this.#keys.head(key);
-    const known = toKnown(head);
-    return known !== undefined && joinKnown(await this.#caller.ask(["HMGET", name, ...KNOWN_FIELDS], name)) === known;
+    return await this.#caller.ask(["HGET", name, "now"], name) === packHead(head);
   }
 
   /** What leads from what is held to what is wanted. */

@@ -1,6 +1,7 @@
 import { createClient } from "@redis/client";
 import { openRedisBackend } from "../../src/backends/redis.ts";
 import { openRedisMaintenance } from "../../src/backends/redis/maintenance.ts";
+import { PACKED_FIELDS, unpack } from "../../src/backends/redis/packed.ts";
 import type { MaintenanceTarget } from "../contract/maintenance.ts";
 import { startRedis } from "../redis_server.ts";
 import { type Planted, plantedCases } from "./planted.ts";
@@ -36,6 +37,17 @@ async function newest(target: Target, log: string): Promise<string> {
   return String(rows).split(" ")[0];
 }
 
+/** Changes fields of a head's text. */
+async function edit(
+  target: Target,
+  id: string,
+  changes: { readonly [Field in typeof PACKED_FIELDS[number]]?: (value: string) => string },
+): Promise<void> {
+  const values = unpack(String(await target.send("HGET", `@head:${id}`, "now")), PACKED_FIELDS.length) ?? [];
+  const edited = PACKED_FIELDS.map((field, i) => changes[field]?.(values[i]) ?? values[i]);
+  await target.send("HSET", `@head:${id}`, "now", edited.join(" "));
+}
+
 const FAULTS: readonly Planted<Target>[] = [
   {
     name: "a flipped byte in a keyframe",
@@ -64,13 +76,13 @@ const FAULTS: readonly Planted<Target>[] = [
   },
   {
     name: "a head ahead of its journal",
-    plant: async (target, { log }) => void await target.send("HSET", `@head:${log}`, "version", "32", "writeId", "w32"),
+    plant: async (target, { log }) => await edit(target, log, { version: () => "32", writeId: () => "w32" }),
     told: [["log", /^The head is at version 32, and the journal ends with 31\.$/]],
     left: [["log", /^The head is at version 32, and the journal ends with 31\.$/]],
   },
   {
     name: "a wrong offset in the head",
-    plant: async (target, { log }) => void await target.send("HINCRBY", `@head:${log}`, "offset", "1"),
+    plant: async (target, { log }) => await edit(target, log, { offset: (value) => value + "1" }),
     told: [["log", /^The head says \d+ for its offset/]],
   },
   {
@@ -137,7 +149,7 @@ const FAULTS: readonly Planted<Target>[] = [
   },
   {
     name: "an unreadable head",
-    plant: async (target, { log }) => void await target.send("HSET", `@head:${log}`, "bytes", "many"),
+    plant: async (target, { log }) => await edit(target, log, { bytes: () => "many" }),
     told: [["log", /^The record of the document is damaged/]],
     left: [["log", /^The record of the document is damaged/]],
   },

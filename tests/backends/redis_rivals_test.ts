@@ -21,7 +21,7 @@ async function asked<T>(work: () => Promise<T>): Promise<{ answer: T; scripts: n
 async function counts(): Promise<{ scripts: number; looks: number }> {
   const stats = await server.cli("INFO", "commandstats");
   const calls = (command: string) => Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
-  return { scripts: calls("evalsha"), looks: calls("hmget") };
+  return { scripts: calls("evalsha"), looks: calls("hget") };
 }
 
 Deno.test("read: of what is held and unchanged is one look at the head and no script", async () => {

@@ -18,7 +18,7 @@ const STAGED_MS = 600_000;
 
 /** Items, seven arguments each: `VERSION-0` and an entry, or `VERSION-1` and the keyframe of that version. */
 const LAY = `
-local function lay(from, base)
+local function layItems(from, base)
   for i = from, #ARGV, 7 do
     local item, writeId, number, turn, writer, offset, body = unpack(ARGV, i, i + 6)
     local version, part = string.match(item, '^(%d+)-(%d)$')
@@ -48,7 +48,7 @@ if owner ~= name then
   base = int((call('HGET', USER, 'seq') or 0) + ARGV[3] + 1 - first)
   call('HSET', HEAD, 'name', name, 'base', base)
 end
-lay(4, base)
+layItems(4, base)
 for i = 6, 10 do call('PEXPIRE', KEYS[i], ${STAGED_MS}) end
 return {'staged'}
 `,
@@ -86,12 +86,12 @@ if isStaged ~= '' then
   end
   call('UNLINK', KEYS[11])
 else
-  lay(6 + fields, base)
+  layItems(6 + fields, base)
 end
 local head = {}
 for i = 6, 5 + fields, 2 do head[ARGV[i]] = ARGV[i + 1] end
 head.createdSeq, head.seq = int(base + first), int(base + head.version)
-call('HSET', HEAD, unpack(flatten(head)))
+lay(head)
 call('HSET', USER, 'seq', head.seq, 'adopted', name)
 call('HINCRBY', USER, 'live', 1)
 call('ZADD', DOCUMENTS, head.seq, id)

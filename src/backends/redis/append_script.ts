@@ -22,22 +22,19 @@ export const APPEND = writing(
 local ARGV = ARGV
 if #ARGV == ${PLAIN_ARGUMENTS + 2} then
   local call = redis.call
-  local time = call('TIME')
-  local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  local id, known, news, writer, body = unpack(ARGV, 1, ${PLAIN_ARGUMENTS})
-  local next, turn, oldest, bytes, offset, draft, name, title = parse(news, writer)
-  local answer, seq = plain(KEYS[6], KEYS[7], turn ~= '0' and KEYS[10], now, call('HGET', KEYS[1], 'seq') or 0,
-    known, body, next, turn, oldest, bytes, offset, draft, name, title)
+  local id, known, rest, stamp, body, writeId, turn = unpack(ARGV)
+  local answer, seq = plain(KEYS[6], KEYS[7], hasTurn(stamp) and KEYS[10], clock(), call('HGET', KEYS[1], 'seq') or 0,
+    known, rest, stamp, body)
   if answer then
     call('HSET', KEYS[1], 'seq', seq)
     call('ZADD', KEYS[2], seq, id)
     redis.pcall('PUBLISH', KEYS[1], '')
     return answer
   end
-  ARGV = {id, string.format('%.0f', next - 1), ARGV[${PLAIN_ARGUMENTS + 1}], ARGV[${
-    PLAIN_ARGUMENTS + 2
-  }], bytes, oldest,
-    '', '', '', '', draft, name, body, offset, turn, title and '=' .. title or '', 'keep', '', '', ''}
+  local next, bytes, oldest = string.match(rest, '^(%d+) %S+ %S+ %S+ (%d+) (%d+)')
+  local named, draft, offset, writer = string.match(stamp, '^(%d+) (%S+) (%d+) (.*)$')
+  ARGV = {id, string.format('%.0f', next - 1), writeId, turn, bytes, oldest, '', '', '', '', draft, writer, body, offset,
+    named, '', 'keep', '', '', ''}
 end
 
 -- Nothing has happened yet.
@@ -73,7 +70,7 @@ local head, gone = findLive(id, now)
 if not head then return replayed or gone end
 if head.version ~= version or head.writeId ~= writeId or head.turn ~= turn then
   local since = drafts > 0 and entries(version + 1, version + drafts) or {}
-  if drafts > 0 and #since == drafts and since[drafts][2][WRITE_ID] == last then
+  if drafts > 0 and #since == drafts and part(since[drafts], WRITE_ID) == last then
     for i = 1, drafts do since[i] = stamp(since[i]) end
     return {'appended', toValues(head), since}
   end
@@ -120,7 +117,7 @@ if ARGV[7] ~= '' then
   keep(ARGV[7], ARGV[8], ARGV[9], ARGV[10])
   reclaim(head.oldest)
 end
-local isRenewed = save()
+local isRenewed = save(head)
 call('HSET', USER, 'seq', int(seq))
 call('ZADD', DOCUMENTS, int(seq), id)
 if isRenewed then
@@ -136,30 +133,26 @@ return {'appended', toValues(head), stamps}
 
 /**
  * Appends to several documents of a user, one plain entry each; every one stands for itself. `KEYS`: user, documents, then
- * head and journal of each, and its turns where there are any. `ARGV`: five for each document: id, what is known of its
- * head; version, turn, oldest, bytes, offset and write id of the entry, parted by spaces; its writer, and after a NUL its
- * title, if it has one; its body. Fewer arguments are sooner sent. Answers when each was written and its number, parted by
+ * head and journal of each, and its turns where its entry is of one. `ARGV`: five for each document: id; the text of its
+ * head; what the two texts will be (see `packed.ts`); the body. Answers when each was written and its number, parted by
  * commas; nothing where nothing was done: the script that can do more is to be asked.
  */
 export const APPEND_EACH = writing(
   PLAIN,
   `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local at = clock()
 local seq = redis.call('HGET', KEYS[1], 'seq') or 0
 local answers, order, key = {}, {}, 3
 for i = 1, #ARGV, ${PLAIN_ARGUMENTS} do
-  local id, known, news, writer, body = unpack(ARGV, i, i + ${PLAIN_ARGUMENTS - 1})
-  local next, turn, oldest, bytes, offset, draft, name, title = parse(news, writer)
-  local HEAD, JOURNAL, TURNS = KEYS[key], KEYS[key + 1], turn ~= '0' and KEYS[key + 2]
+  local stamp = ARGV[i + 3]
+  local TURNS = hasTurn(stamp) and KEYS[key + 2]
+  local answer, number = plain(KEYS[key], KEYS[key + 1], TURNS, at, seq, ARGV[i + 1], ARGV[i + 2], stamp, ARGV[i + 4])
   key = key + (TURNS and 3 or 2)
-  local answer, number =
-    plain(HEAD, JOURNAL, TURNS, now, seq, known, body, next, turn, oldest, bytes, offset, draft, name, title)
   answers[#answers + 1] = answer or ''
   if answer then
     seq = number
     order[#order + 1] = number
-    order[#order + 1] = id
+    order[#order + 1] = ARGV[i]
   end
 end
 if #order > 0 then

@@ -23,7 +23,7 @@ if ttlDays == 'last' then ttlDays = head.ttlDays or 'none' end
 setLife(head, ttlDays, now)
 if tonumber(turn) > tonumber(head.turn) then set(head, 'turn', turn) end
 if head.firstTurn == '0' then set(head, 'firstTurn', head.turn) end
-if save() then expire(id, head) end
+if save(head) then expire(id, head) end
 return {'touched', toValues(head)}
 `,
 );
@@ -71,16 +71,16 @@ local id, oldest, writeId, version, frameWriteId, bytes, state = unpack(ARGV)
 local head = find(id, clock())
 if not head or tonumber(head.oldest) >= tonumber(oldest) then return {'done'} end
 local first = entry(tonumber(oldest))
-if not first or first[2][WRITE_ID] ~= writeId then return {'done'} end
+if not first or part(first, WRITE_ID) ~= writeId then return {'done'} end
 local framed = entry(tonumber(version))
 keep(version, frameWriteId, bytes, state)
 if framed and tonumber(version) > tonumber(head.baseVersion) then
   set(head, 'baseVersion', version)
   set(head, 'baseBytes', bytes)
-  set(head, 'baseOffset', framed[2][OFFSET])
+  set(head, 'baseOffset', part(framed, OFFSET))
 end
 set(head, 'oldest', oldest)
-save()
+save(head)
 reclaim(oldest)
 if head.expiresAt then
   for _, key in ipairs({FRAMES, STATES}) do call('PEXPIREAT', key, head.expiresAt) end

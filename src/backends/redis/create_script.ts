@@ -28,7 +28,7 @@ local now = clock()
 local head, gone, isDue = find(id, now)
 if head then
   local first = entry(1)
-  if first and first[2][WRITE_ID] == writeId then return {'appended', toValues(head), {stamp(first)}} end
+  if first and part(first, WRITE_ID) == writeId then return {'appended', toValues(head), {stamp(first)}} end
   return replayed or {'exists', lead(head, entry(tonumber(head.version)), -1, '')}
 end
 if replayed then return replayed end
@@ -56,7 +56,8 @@ if ttlDays ~= 'keep' then
   head.ttlDays = ttlDays
   head.expiresAt = expiryOf(ttlDays, now)
 end
-call('HSET', HEAD, 'firstWriteId', writeId, unpack(flatten(head)))
+call('HSET', HEAD, 'firstWriteId', writeId)
+lay(head)
 call('HSET', USER, 'seq', seq)
 if not isDue then call('HINCRBY', USER, 'live', 1) end
 if forgotten then

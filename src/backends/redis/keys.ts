@@ -10,8 +10,8 @@
  * | `graves` | ZSET: tombstones, by when they may be forgotten |
  * | `requests` | ZSET: request ids, by when they may be forgotten |
  * | `request:ID` | HASH: what is remembered of a request |
- * | `head:ID` | HASH: the head |
- * | `journal:ID` | STREAM: the entry of version 5 is `5-0` |
+ * | `head:ID` | HASH: the head; what changes with a write is one text, `now`, see `packed.ts` |
+ * | `journal:ID` | STREAM: the entry of version 5 is `5-0`: its `stamp`, one text too, and its `body` |
  * | `frames:ID` | ZSET: `VERSION BYTES WRITE_ID` of each keyframe, by version |
  * | `states:ID` | HASH: the body of each keyframe, by version |
  * | `turns:ID` | ZSET: the last version of each turn, by turn |

@@ -5,31 +5,19 @@
  * @module
  */
 
-/** The fields of a head, in the order in which they are read and answered. Those that may be absent are answered as nothing. */
-export const HEAD_FIELDS = [
-  "version",
-  "writeId",
-  "expiresAt",
-  "kind",
-  "title",
-  "createdAt",
-  "updatedAt",
-  "writer",
-  "turn",
-  "firstTurn",
-  "ttlDays",
-  "bytes",
-  "oldest",
-  "offset",
-  "baseVersion",
-  "baseBytes",
-  "baseOffset",
-  "seq",
-  "createdSeq",
-] as const;
+import { PACKED_FIELDS } from "./packed.ts";
+
+/**
+ * The fields of a head's hash, in the order in which they are read and answered: its text (see `packed.ts`), and what does
+ * not change with every write. A title may be absent.
+ */
+export const HEAD_FIELDS = ["now", "kind", "createdAt", "createdSeq", "title"] as const;
 
 /** The same, as Lua. */
 export const FIELDS = HEAD_FIELDS.map((name) => `'${name}'`).join(", ");
+
+const PACKED = PACKED_FIELDS.map((name) => `'${name}'`).join(", ");
+const PATTERN = `^${"(%S+) ".repeat(PACKED_FIELDS.length - 1)}(.*)$`;
 
 /** Keys, the clock, heads, and what a document is: alive, gone, past due, or never there. */
 export const BASE = `
@@ -38,6 +26,7 @@ local USER, DOCUMENTS, EXPIRY, MARKS, GRAVES = KEYS[1], KEYS[2], KEYS[3], KEYS[4
 local HEAD, JOURNAL, FRAMES, STATES, TURNS = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 
 local FIELDS = {${FIELDS}}
+local PACKED = {${PACKED}}
 -- Where the values lie in what is answered of a document that is gone. The last two are not asked for outside of scripts.
 local STATUS, GONE_AT, TTL_DAYS, KIND, NUMBER, CREATED_SEQ, END_ID, LAST_VERSION, FIRST_WRITE_ID = 2, 3, 4, 5, 6, 7, 8, 9, 10
 
@@ -51,20 +40,37 @@ local function clock()
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
-local function toValues(head)
+local function pack(head)
   local values = {}
-  for i, name in ipairs(FIELDS) do values[i] = head[name] or false end
+  for i, name in ipairs(PACKED) do values[i] = head[name] or '-' end
+  return table.concat(values, ' ')
+end
+
+-- From the values of FIELDS; nothing if the text is none.
+local function unpackHead(values)
+  local parts = {string.match(values[1], '${PATTERN}')}
+  if not parts[1] then return nil end
+  local head = {}
+  for i, name in ipairs(PACKED) do head[name] = parts[i] ~= '-' and parts[i] or nil end
+  head.writer = parts[#PACKED]
+  for i = 2, #FIELDS do head[FIELDS[i]] = values[i] or nil end
+  return head
+end
+
+local function toValues(head)
+  local values = {pack(head)}
+  for i = 2, #FIELDS do values[i] = head[FIELDS[i]] or false end
   return values
 end
 
 -- The head of a live document; or nil, what to answer instead, and whether it is past due and not buried yet.
 local function find(id, now)
   local values = call('HMGET', HEAD, unpack(FIELDS))
-  local isThere = values[1] -- its version
-  if isThere and not (values[3] and tonumber(values[3]) <= now) then
-    local head = {}
-    for i, name in ipairs(FIELDS) do head[name] = values[i] or nil end
-    return head
+  local isThere = values[1]
+  if isThere then
+    local head = unpackHead(values)
+    if not head then return nil, {'damaged'} end
+    if not (head.expiresAt and tonumber(head.expiresAt) <= now) then return head end
   end
   local mark = call('HGET', MARKS, id)
   local seq = call('ZSCORE', DOCUMENTS, id)

@@ -8,8 +8,13 @@ import { ON_ENTRY } from "../../document/keyframe.ts";
 
 /** The journal: entries as Redis answers them, places in it, and the least that leads to a version. */
 export const JOURNAL = `
--- Where the values lie in the fields of an entry
-local WRITE_ID, AT, TURN, SEQ, OFFSET = 2, 4, 6, 10, 12
+-- Where the values lie in an entry's text, see packed.ts
+local AT, SEQ, TURN, WRITE_ID, OFFSET = 1, 2, 3, 4, 5
+
+local function part(of, number)
+  local parts = {string.match(of[2][2], '^(%S+) (%S+) (%S+) (%S+) (%S+) ')}
+  return parts[number]
+end
 
 local function versionOf(entry)
   return tonumber(string.match(entry[1], '^%d+'))
@@ -26,7 +31,7 @@ end
 
 -- An entry without its body
 local function stamp(of)
-  return of and {of[1], {unpack(of[2], 1, 12)}}
+  return of and {of[1], of[2][2]}
 end
 
 -- The last entry whose number is not beyond the limit. All of them only ever grow.
@@ -37,7 +42,7 @@ local function search(head, field, limit)
   while low < high do
     local middle = math.ceil((low + high) / 2)
     local at = entry(middle)
-    if at and tonumber(at[2][field]) <= limit then low = middle else high = middle - 1 end
+    if at and tonumber(part(at, field)) <= limit then low = middle else high = middle - 1 end
   end
   return entry(low)
 end
@@ -66,10 +71,10 @@ local function isCheaper(heldVersion, heldWriteId, target, frame, frameBytes)
   if heldVersion >= versionOf(target) then return false end
   if heldVersion == 0 then return true end
   local held = entry(heldVersion)
-  if not held or held[2][WRITE_ID] ~= heldWriteId then return false end
+  if not held or part(held, WRITE_ID) ~= heldWriteId then return false end
   if not frame or frame <= heldVersion then return true end
   local past = entry(frame)
-  return not past or past[2][OFFSET] - held[2][OFFSET] <= tonumber(frameBytes)
+  return not past or part(past, OFFSET) - part(held, OFFSET) <= tonumber(frameBytes)
 end
 
 local function alreadyHeld(head)
@@ -80,7 +85,7 @@ end
 local function lead(head, target, heldVersion, heldWriteId)
   if not target then return {'found', toValues(head), false, 'nothing', {}} end
   local version = versionOf(target)
-  if heldVersion == version and heldWriteId == target[2][WRITE_ID] then return alreadyHeld(head) end
+  if heldVersion == version and heldWriteId == part(target, WRITE_ID) then return alreadyHeld(head) end
   local frame, frameBytes, frameWriteId
   if heldVersion ~= 0 then frame, frameBytes, frameWriteId = frameAt(version) end
   if heldVersion >= 0 and isCheaper(heldVersion, heldWriteId, target, frame and tonumber(frame), frameBytes) then

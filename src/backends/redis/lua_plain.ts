@@ -4,8 +4,6 @@
  * @module
  */
 
-import { KNOWN_FIELDS } from "./known.ts";
-
 /** How many arguments it has. */
 export const PLAIN_ARGUMENTS = 5;
 
@@ -13,45 +11,37 @@ export const PLAIN_ARGUMENTS = 5;
  * Makes few calls and no closures, for it runs more often than everything else together. What it does not care for it
  * answers with nothing, before the first write.
  *
- * The caller knows the head (see `known.ts`): if it is as it was, only the time and the number of the entry are news.
+ * The caller knows the head, and what it will be but for the time and the number of the entry (see `packed.ts`). Texts of
+ * times can be compared as texts: all have 13 digits until the year 2286.
  */
 export const PLAIN = `
--- Version, turn, oldest, bytes, offset and write id of the entry; its writer, and after a NUL its title, if it has one.
-local function parse(news, writer)
-  local next, turn, oldest, bytes, offset, draft = string.match(news, '^(%d+) (%d+) (%d+) (%d+) (%d+) (.*)$')
-  local nul = string.find(writer, '\\0', 1, true)
-  if nul then return next, turn, oldest, bytes, offset, draft, string.sub(writer, 1, nul - 1), string.sub(writer, nul + 1) end
-  return next, turn, oldest, bytes, offset, draft, writer
+local function clock()
+  local time = redis.call('TIME')
+  return string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
 end
 
 -- Answers when it was written and its number in the user's order; or nothing, and has done nothing.
-local function plain(HEAD, JOURNAL, TURNS, now, before, known, body, next, turn, oldest, bytes, offset, draft, writer, title)
-  local call = redis.call
-  local was = redis.pcall('HMGET', HEAD, ${KNOWN_FIELDS.map((name) => `'${name}'`).join(", ")}, 'updatedAt')
-  -- One among many that is damaged must not end the script.
-  if was.err or not (was[1] and was[2] and was[5] and was[6]) then return nil end
-  local expiresAt, updatedAt = was[3], tonumber(was[7] or '')
-  if was[1] .. ' ' .. was[2] .. ' ' .. (expiresAt or '-') .. ' ' .. (was[4] or '-') .. ' ' .. was[5] .. ' ' .. was[6] ~= known
-    or not updatedAt or expiresAt and tonumber(expiresAt) <= now then
-    return nil
-  end
-  local at = string.format('%.0f', updatedAt > now and updatedAt or now)
+local function plain(HEAD, JOURNAL, TURNS, at, before, known, rest, stamp, body)
+  if redis.pcall('HGET', HEAD, 'now') ~= known then return nil end
+  local version, expiresAt = string.match(rest, '^(%d+) (%S+)')
+  if expiresAt ~= '-' and tonumber(expiresAt) <= tonumber(at) then return nil end
+  if known > at then at = string.format('%.0f', math.max(string.match(known, '^%d+'), at)) end
   local seq = string.format('%.0f', before + 1)
-  local added = redis.pcall('XADD', JOURNAL, next .. '-0', 'writeId', draft, 'at', at, 'turn', turn,
-    'writer', writer, 'seq', seq, 'offset', offset, 'body', body)
-  if type(added) == 'table' and added.err then return nil end
-  call('HSET', HEAD, 'version', next, 'writeId', draft, 'updatedAt', at, 'writer', writer,
-    'bytes', bytes, 'oldest', oldest, 'offset', offset, 'seq', seq)
-  if title then call('HSET', HEAD, 'title', title) end
-  if turn ~= was[2] then
-    call('HSET', HEAD, 'turn', turn)
-    if was[2] == '0' then call('HSET', HEAD, 'firstTurn', turn) end
-  end
+  local numbered = at .. ' ' .. seq .. ' '
+  local added = redis.pcall('XADD', JOURNAL, version .. '-0', 'stamp', numbered .. stamp, 'body', body)
+  if type(added) == 'table' then return nil end -- one among many that is damaged must not end the script
+  redis.call('HSET', HEAD, 'now', numbered .. rest .. ' ' .. stamp)
   if TURNS then
-    call('ZREMRANGEBYSCORE', TURNS, turn, turn)
-    call('ZADD', TURNS, turn, next)
-    if expiresAt then call('PEXPIREAT', TURNS, expiresAt) end -- it may have come into being just now
+    local turn = string.match(stamp, '^%d+')
+    redis.call('ZREMRANGEBYSCORE', TURNS, turn, turn)
+    redis.call('ZADD', TURNS, turn, version)
+    if expiresAt ~= '-' then redis.call('PEXPIREAT', TURNS, expiresAt) end -- it may have come into being just now
   end
   return at .. ' ' .. seq, seq
+end
+
+-- The entry is of a turn: no number begins with a 0 but that.
+local function hasTurn(stamp)
+  return string.byte(stamp) ~= 48
 end
 `;

@@ -17,13 +17,16 @@ local function toTable(flat)
   return fields
 end
 
-local function flatten(fields)
-  local flat = {}
-  for name, value in pairs(fields) do
-    flat[#flat + 1] = name
-    flat[#flat + 1] = value
+-- The whole of a head
+local function lay(head)
+  local fields = {}
+  for i, value in ipairs(toValues(head)) do
+    if value then
+      fields[#fields + 1] = FIELDS[i]
+      fields[#fields + 1] = value
+    end
   end
-  return flat
+  call('HSET', HEAD, unpack(fields))
 end
 
 -- Last of all, and allowed to fail: a user without the right to publish can still write.
@@ -60,10 +63,9 @@ end
 -- The first write of a script that makes entries: on a server that is full it is refused, and nothing has happened yet.
 local function put(version, writeId, at, turn, writer, seq, offset, body)
   local id = int(version) .. '-0'
-  local fields = {'writeId', writeId, 'at', at, 'turn', turn, 'writer', writer, 'seq', seq, 'offset', offset}
-  call('XADD', JOURNAL, id, 'writeId', writeId, 'at', at, 'turn', turn, 'writer', writer, 'seq', seq, 'offset', offset,
-    'body', body)
-  return {id, fields}
+  local text = table.concat({at, seq, turn, writeId, offset, writer}, ' ')
+  call('XADD', JOURNAL, id, 'stamp', text, 'body', body)
+  return {id, text}
 end
 
 local function indexTurn(turn, version)
@@ -143,33 +145,25 @@ local function reclaim(oldest)
     call('HDEL', STATES, string.match(member, '^%d+'))
   end
   call('ZREMRANGEBYSCORE', FRAMES, '-inf', '(' .. version)
-  if first and first[2][TURN] ~= '0' then call('ZREMRANGEBYSCORE', TURNS, '-inf', '(' .. first[2][TURN]) end
+  if first and part(first, TURN) ~= '0' then call('ZREMRANGEBYSCORE', TURNS, '-inf', '(' .. part(first, TURN)) end
 end
 `;
 
 /** Changes of a head, written at once. */
 export const CHANGES = `
-local changes = {}
+local changed, isRenewed = false, false
 
 local function set(head, name, value)
   if head[name] == value then return end
   head[name] = value
-  changes[name] = value or false
+  changed = true
+  isRenewed = isRenewed or name == 'expiresAt' or name == 'ttlDays'
 end
 
-local function save()
-  local fields, cleared = {}, {}
-  for name, value in pairs(changes) do
-    if value then
-      fields[#fields + 1] = name
-      fields[#fields + 1] = value
-    else
-      cleared[#cleared + 1] = name
-    end
-  end
-  if #fields > 0 then call('HSET', HEAD, unpack(fields)) end
-  if #cleared > 0 then call('HDEL', HEAD, unpack(cleared)) end
-  return changes.expiresAt ~= nil or changes.ttlDays ~= nil
+-- Answers whether the time to live is another.
+local function save(head)
+  if changed then lay(head) end
+  return isRenewed
 end
 
 -- 'keep', 'none', or days

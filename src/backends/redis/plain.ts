@@ -5,7 +5,7 @@
  */
 
 import type { Append, Appended, DocumentKey, EntryDraft, Expected, Head } from "../backend.ts";
-import { toKnown } from "./known.ts";
+import { packHead, packRest, packStamp } from "./packed.ts";
 import { number } from "./records.ts";
 
 /** How many characters a body may have. */
@@ -15,8 +15,6 @@ const MOST_CHARACTERS = 32 * 1024;
 export interface Plain {
   readonly key: DocumentKey;
   readonly head: Head;
-  /** What is known of it, see {@link toKnown}. */
-  readonly known: string;
   readonly entry: EntryDraft;
   /** {@link Append.bytes}. */
   readonly bytes: number;
@@ -26,7 +24,10 @@ export interface Plain {
   readonly turn: number;
 }
 
-/** An append as a plain one; `undefined` if it is more: a batch, a request, a keyframe, a time to live, or a large body. */
+/**
+ * An append as a plain one; `undefined` if it is more: a batch, a request, a keyframe, a title, a time to live, or a large
+ * body.
+ */
 export function toPlain(key: DocumentKey, expected: Expected, append: Append): Plain | undefined {
   const { head, version, writeId, turn } = expected;
   if (head === undefined || head.version !== version || head.writeId !== writeId || head.turn !== turn) {
@@ -34,26 +35,25 @@ export function toPlain(key: DocumentKey, expected: Expected, append: Append): P
   }
   const { steps, keyframe, bytes, oldest } = append;
   const { entry, request } = steps[0];
-  if (steps.length > 1 || keyframe !== undefined || request !== undefined) return undefined;
-  if (entry === undefined || entry.ttlDays !== undefined || entry.body.length > MOST_CHARACTERS) return undefined;
-  const known = toKnown(head);
-  if (known === undefined) return undefined;
-  return {
-    key,
-    head,
-    known,
-    entry,
-    bytes,
-    oldest: Math.max(oldest, head.oldest),
-    turn: Math.max(turn, entry.turn ?? 0),
-  };
+  if (steps.length > 1 || keyframe !== undefined || request !== undefined || entry === undefined) return undefined;
+  if (entry.ttlDays !== undefined || entry.title !== undefined || entry.body.length > MOST_CHARACTERS) return undefined;
+  return { key, head, entry, bytes, oldest: Math.max(oldest, head.oldest), turn: Math.max(turn, entry.turn ?? 0) };
 }
 
 /** Adds its five arguments. */
-export function pushPlain(args: string[], { key, head, known, entry, bytes, oldest, turn }: Plain): void {
-  const { writeId, writer, body, offset, title } = entry;
-  const news = `${head.version + 1} ${turn} ${oldest} ${bytes} ${offset} ${writeId}`;
-  args.push(key.id, known, news, title === undefined ? writer : `${writer}\0${title}`, body);
+export function pushPlain(args: string[], { key, head, entry, bytes, oldest, turn }: Plain): void {
+  const { expiresAt, ttlDays, base } = head;
+  const { writeId, writer, body, offset } = entry;
+  const rest = {
+    version: head.version + 1,
+    expiresAt,
+    ttlDays,
+    firstTurn: head.firstTurn || turn,
+    bytes,
+    oldest,
+    base,
+  };
+  args.push(key.id, packHead(head), packRest(rest), packStamp({ turn, writeId, offset, writer }), body);
 }
 
 /**
@@ -65,19 +65,19 @@ export function toAppended(news: string, { head: before, entry, bytes, oldest, t
   const space = news.indexOf(" ");
   const at = number(news.slice(0, space));
   const seq = number(news.slice(space + 1));
-  const { writeId, writer, offset, title = before.title } = entry;
+  const { writeId, writer, offset } = entry;
   const version = before.version + 1;
   const head: Head = {
     id: before.id,
     kind: before.kind,
-    title,
+    title: before.title,
     version,
     writeId,
     createdAt: before.createdAt,
     updatedAt: at,
     writer,
     turn,
-    firstTurn: before.firstTurn === 0 ? turn : before.firstTurn,
+    firstTurn: before.firstTurn || turn,
     ttlDays: before.ttlDays,
     expiresAt: before.expiresAt,
     bytes,

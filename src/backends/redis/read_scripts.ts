@@ -4,30 +4,19 @@
  * @module
  */
 
-import { BASE, FIELDS } from "./lua_base.ts";
+import { BASE } from "./lua_base.ts";
 import { JOURNAL } from "./lua_journal.ts";
 import { reading } from "./script.ts";
 
 /** The head, and what leads to a version. `ARGV`: id, as, value, held version (-1: none), held write id. */
 export const READ = reading(
-  `
--- The common case needs no more than the head.
-if ARGV[2] == 'head' then
-  local values = redis.call('HMGET', KEYS[6], ${FIELDS})
-  if values[1] == ARGV[4] and values[2] == ARGV[5] then
-    local time = values[3] and redis.call('TIME')
-    if not time or time[1] * 1000 + time[2] / 1000 < tonumber(values[3]) then
-      return {'found', values, 'held', 'held', {}}
-    end
-  end
-end
-`,
   BASE,
   JOURNAL,
   `
 local head, gone, isDue = find(ARGV[1], clock())
 if isDue then gone[1] = 'due' end
 if not head then return gone end
+if ARGV[2] == 'head' and head.version == ARGV[4] and head.writeId == ARGV[5] then return alreadyHeld(head) end
 return lead(head, place(head, ARGV[2], tonumber(ARGV[3])), tonumber(ARGV[4]), ARGV[5])
 `,
 );

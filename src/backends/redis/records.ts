@@ -21,7 +21,7 @@ import { BackendError } from "../../document/errors.ts";
 import type { DocumentRecord, Unreadable } from "../maintenance.ts";
 import type { Head, RequestRecord, Tombstone } from "../records.ts";
 import { damaged } from "./errors.ts";
-import { HEAD_FIELDS } from "./lua_base.ts";
+import { PACKED_FIELDS, STAMP_FIELDS, unpack } from "./packed.ts";
 
 /** What a script may answer about a document. */
 export type Answer =
@@ -82,32 +82,44 @@ function toFound([flat, target, onto, entries]: readonly unknown[], id: string):
 
 /** A head from its fields, in their order. @throws {BackendError} if the record is damaged. */
 export function toHead(reply: unknown, id: string): Head {
-  const values = list(reply);
-  const value = (name: HeadField) => values[HEAD_INDEX[name]];
-  const optional = (name: HeadField) => value(name) === null ? undefined : number(value(name));
+  const [now, kind, createdAt, createdSeq, title] = list(reply);
+  const [
+    updatedAt,
+    seq,
+    version,
+    expiresAt,
+    ttlDays,
+    firstTurn,
+    bytes,
+    oldest,
+    baseVersion,
+    baseBytes,
+    baseOffset,
+    turn,
+    writeId,
+    offset,
+    writer,
+  ] = parts(now, PACKED_FIELDS.length);
+  const optional = (value: string) => value === "-" ? undefined : number(value);
   return {
     id,
-    kind: text(value("kind")),
-    title: value("title") === null ? undefined : text(value("title")),
-    version: number(value("version")),
-    writeId: text(value("writeId")),
-    createdAt: number(value("createdAt")),
-    updatedAt: number(value("updatedAt")),
-    writer: text(value("writer")),
-    turn: number(value("turn")),
-    firstTurn: number(value("firstTurn")),
-    ttlDays: optional("ttlDays"),
-    expiresAt: optional("expiresAt"),
-    bytes: number(value("bytes")),
-    oldest: number(value("oldest")),
-    offset: number(value("offset")),
-    base: {
-      version: number(value("baseVersion")),
-      bytes: number(value("baseBytes")),
-      offset: number(value("baseOffset")),
-    },
-    seq: number(value("seq")),
-    createdSeq: number(value("createdSeq")),
+    kind: text(kind),
+    title: title === null ? undefined : text(title),
+    version: number(version),
+    writeId,
+    createdAt: number(createdAt),
+    updatedAt: number(updatedAt),
+    writer,
+    turn: number(turn),
+    firstTurn: number(firstTurn),
+    ttlDays: optional(ttlDays),
+    expiresAt: optional(expiresAt),
+    bytes: number(bytes),
+    oldest: number(oldest),
+    offset: number(offset),
+    base: { version: number(baseVersion), bytes: number(baseBytes), offset: number(baseOffset) },
+    seq: number(seq),
+    createdSeq: number(createdSeq),
   };
 }
 
@@ -132,10 +144,6 @@ export function readable<T>(read: () => T, version?: number): T | Unreadable {
     return { unreadable: "is damaged, or a part of it was evicted", ...(version === undefined ? {} : { version }) };
   }
 }
-
-type HeadField = typeof HEAD_FIELDS[number];
-
-const HEAD_INDEX = Object.fromEntries(HEAD_FIELDS.map((name, i) => [name, i])) as Record<HeadField, number>;
 
 /** @throws {BackendError} if the record is damaged. */
 export function toTombstone(values: readonly unknown[], id: string): Tombstone {
@@ -173,22 +181,30 @@ export function toRequest(flat: unknown): RequestRecord {
 
 /** @throws {BackendError} if the record is damaged. */
 export function toStamp(reply: unknown): Stamp {
-  const [id, fields] = list(reply);
-  const [, writeId, , at, , turn, , writer, , seq, , offset] = list(fields);
+  const [id, stamp] = list(reply);
+  const [at, seq, turn, writeId, offset, writer] = parts(stamp, STAMP_FIELDS.length);
   return {
     version: number(text(id).split("-")[0]),
-    writeId: text(writeId),
+    writeId,
     at: number(at),
     turn: number(turn),
-    writer: text(writer),
+    writer,
     seq: number(seq),
     offset: number(offset),
   };
 }
 
-/** @throws {BackendError} if the record is damaged. */
+/** An entry as a stream has it. @throws {BackendError} if the record is damaged. */
 export function toEntry(reply: unknown): Entry {
-  return { ...toStamp(reply), body: text(list(list(reply)[1])[13]) };
+  const [id, fields] = list(reply);
+  const [, stamp, , body] = list(fields);
+  return { ...toStamp([id, stamp]), body: text(body) };
+}
+
+function parts(packed: unknown, count: number): string[] {
+  const values = unpack(text(packed), count);
+  if (values === undefined) throw damaged();
+  return values;
 }
 
 function toKeyframe([version, writeId, bytes, body]: readonly unknown[]): Keyframe {

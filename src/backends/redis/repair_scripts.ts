@@ -97,7 +97,7 @@ export const KEEP = writing(
 local id, version, writeId, bytes, state = unpack(ARGV)
 local head = find(id, clock())
 local of = head and entry(tonumber(version))
-if not of or of[2][WRITE_ID] ~= writeId then return {'changed'} end
+if not of or part(of, WRITE_ID) ~= writeId then return {'changed'} end
 keep(version, writeId, bytes, state)
 if head.expiresAt then expire(id, head) end
 return {'done'}
@@ -122,7 +122,7 @@ set(head, 'offset', offset)
 set(head, 'baseVersion', baseVersion)
 set(head, 'baseBytes', baseBytes)
 set(head, 'baseOffset', baseOffset)
-save()
+save(head)
 local isKept = {}
 for i = 10, 9 + count do isKept[ARGV[i]] = true end
 for _, member in ipairs(call('ZRANGE', FRAMES, 0, -1)) do
