@@ -102,10 +102,11 @@ async function checkNote(
   assertEquals(note.includes(`this is ${here} of ${changes.length}`), here < changes.length, note);
   const [, kind, number] = /(turn|version)=(\d+) reads the earlier$/.exec(note) ?? [];
   if (kind === undefined) return 0;
-  const { state } = await store.get(handle, { user: "alice", [kind]: Number(number) });
+  const { state, version: earlier } = await store.get(handle, { user: "alice", [kind]: Number(number) });
   const now = all[version - 1].state[key];
   // What was taken out may have been put in again as it was.
-  const isOther = note.startsWith("removed") || !equal(state[key], now);
+  const wasOut = all.slice(earlier, version).some(({ state }) => !Object.hasOwn(state, key));
+  const isOther = wasOut || !equal(state[key], now);
   assert(Object.hasOwn(state, key) && isOther, `${note}: ${JSON.stringify(state[key])}`);
   return 1;
 }
