@@ -83,7 +83,7 @@ export class Importer {
         this.#counts.tombstones++;
         return this.#tell();
       case "unreadable":
-        return this.#refuse(this.#line, line, `It could not be exported: ${line.problem}`);
+        return this.#refuse(this.#line, line, `It could not be exported: ${line.problem.slice(0, 500).toWellFormed()}`);
       case "end":
         this.#announced = line.counts;
     }

@@ -7,7 +7,7 @@
 import type { PortableTombstone } from "../backends/maintenance.ts";
 import { checkHandle, checkKind, checkTitle, checkUser, checkWriter } from "../document/checks.ts";
 import { InvalidInput } from "../document/errors.ts";
-import { isObject, type JsonObject } from "../document/json.ts";
+import { isObject, type JsonObject, typeName } from "../document/json.ts";
 import { Fields } from "./fields.ts";
 import { EXPORT_FORMAT, EXPORT_NAME, type ExportCounts } from "./format.ts";
 
@@ -98,10 +98,16 @@ export function checkHeader(text: string): void {
     throw new InvalidInput(
       "header",
       `The export has format ${
-        JSON.stringify(number)
+        shown(number)
       }, and this version of the library reads ${EXPORT_FORMAT}. Use the version that wrote it, or a newer one.`,
     );
   }
+}
+
+/** A value in a few words. One that is nested may be nested deeper than can be written again. */
+function shown(value: unknown): string {
+  if (typeof value === "object" && value !== null) return `of the type ${typeName(value)}`;
+  return value === undefined ? "of no name" : JSON.stringify(value).slice(0, 80).toWellFormed();
 }
 
 /** @throws {InvalidInput} naming the first field at fault. */
@@ -175,6 +181,6 @@ function readLine(fields: Fields): Line {
       return { type, counts: { documents, tombstones, unreadable } };
     }
     default:
-      throw new InvalidInput("type", `There is no type of line ${JSON.stringify(type)} here.`);
+      throw new InvalidInput("type", `There is no type of line ${shown(type)} here.`);
   }
 }

@@ -20,6 +20,9 @@ await fill(source);
 const LINES = await Array.fromAsync(exportStore(await source.maintenance()));
 await source.closeAll();
 
+/** Deeper than can be written again as JSON. */
+const DEEP = "[".repeat(50_000) + "]".repeat(50_000);
+
 /** Takes lines in, and looks at all that is there then. */
 async function judge(lines: Iterable<string> | AsyncIterable<string>): Promise<ImportReport | undefined> {
   await using site = new AdminSite();
@@ -40,6 +43,9 @@ Deno.test("import: lines of which some are spoilt come in whole or not at all", 
       spoilt(fc.constant(JSON.parse(LINES[at]))).map((value) => JSON.stringify(value) ?? ""),
       hostileText,
       hostileJson.map((value) => JSON.stringify(value)),
+      fc.constantFrom("type", "user", "body", "at").map((name) =>
+        LINES[at].replace(new RegExp(`"${name}":("[^"]*"|[0-9]+|null|.*)`), () => `"${name}":${DEEP}`)
+      ),
       fc.nat(LINES[at].length).map((length) => LINES[at].slice(0, length)),
       fc.nat(LINES.length - 1).map((other) => LINES[other]),
     ).map((text) => ({ at, text }))
