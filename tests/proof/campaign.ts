@@ -12,7 +12,7 @@ import { readJournals } from "./ending.ts";
 import type { Operation } from "./history.ts";
 import { BLANK, digest } from "./reference.ts";
 import { makeSite, type SiteName } from "./sites.ts";
-import { type Caller, Listener, startCaller } from "./team.ts";
+import { type Caller, Listener, ROOT, startCaller } from "./team.ts";
 import { randomOf } from "./world.ts";
 
 /** How large a campaign is. */
@@ -26,6 +26,8 @@ export interface Size {
   readonly calls: number;
   /** How many things go wrong, one after the other. */
   readonly faults: number;
+  /** Where the processes come from, if not from here: a directory with `src/` and `tests/proof/`. */
+  readonly root?: string;
 }
 
 /** What a campaign was like. */
@@ -35,6 +37,10 @@ export interface Campaign {
   readonly events: number;
   readonly unknown: number;
   readonly kills: number;
+  /** How many processes there were. */
+  readonly processes: number;
+  /** How many calls the engine has failed, having changed nothing: busy, full, away. */
+  readonly failed: number;
   /** How often each thing went wrong. */
   readonly faults: Readonly<Record<string, number>>;
   readonly anomalies: readonly Anomaly[];
@@ -47,14 +53,15 @@ const HOUR_MS = 3_600_000;
 /** Runs one. */
 export async function campaign(name: SiteName, size: Size): Promise<Campaign> {
   await using site = await makeSite(name);
-  const { url, permissions } = site;
+  const { url } = site;
+  const ground = { url, permissions: site.permissions, root: size.root ?? ROOT };
   const random = randomOf(size.seed);
   const operations: Operation[] = [];
   const clock = () => performance.timeOrigin + performance.now();
   await using backend = await openBackend(url);
   const store = new HandleStore(backend);
   const handles: string[] = [];
-  await using listener = new Listener(url, permissions);
+  await using listener = new Listener(ground);
   await listener.start();
   for (let i = 0; i < 3; i++) {
     const label = `first-${i}`;
@@ -73,13 +80,13 @@ export async function campaign(name: SiteName, size: Size): Promise<Campaign> {
 
   let started = 0;
   const team = new Set<Caller>();
-  const start = () => {
+  const start = (mostBlocks?: number) => {
     const number = started++;
-    // Every third lives in another time.
+    // The clock of every third is wrong, and is set and set back all the time.
     const shift = number % 3 === 2 ? Math.round((random() - 0.5) * 4 * HOUR_MS) : 0;
     const seed = Math.floor(random() * 2 ** 31);
     const args = [seed, size.calls, size.callers, shift, handles.join(",")].map(String);
-    const caller = startCaller(url, permissions, `w${number}`, args);
+    const caller = startCaller(ground, `w${number}`, args, mostBlocks);
     team.add(caller);
     caller.ended.then(() => {
       operations.push(...caller.operations);
@@ -98,6 +105,12 @@ export async function campaign(name: SiteName, size: Size): Promise<Campaign> {
         start();
       }
       return Promise.resolve();
+    },
+    ...site.blocks === undefined ? {} : {
+      full: () => {
+        start(site.blocks?.()); // to this process alone, which soon finds that it cannot write
+        return Promise.resolve();
+      },
     },
     "kill the listener": async () => {
       await listener.kill();
@@ -124,18 +137,24 @@ export async function campaign(name: SiteName, size: Size): Promise<Campaign> {
   for (const end = clock() + 20_000; !isTold() && clock() < end;) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  const journals = (await readJournals(backend)).filter(({ handle }) => handle !== last);
+  const anomalies: Anomaly[] = [];
+  const journals = (await readJournals(backend).catch((error) => {
+    anomalies.push({ rule: "unreadable", what: error.message });
+    return [];
+  })).filter(({ handle }) => handle !== last);
   const events = listener.events.filter(({ handle }) => handle !== last);
   // The place of a listener is taken at some moment after it was asked for.
   const watch = { name: "listener", since: clock(), events, isComplete: isTold() };
-  const anomalies = check({ operations, watches: [watch], journals, slack: SLACK_MS });
+  if (anomalies.length === 0) anomalies.push(...check({ operations, watches: [watch], journals, slack: SLACK_MS }));
   if (!isTold()) anomalies.push({ rule: "watch", what: "the last event was never told" });
   return {
     operations: operations.length,
     versions: journals.reduce((sum, { entries }) => sum + entries.length, 0),
     events: events.length,
     unknown: operations.filter(({ result }) => result.is === "unknown").length,
+    failed: operations.filter(({ result }) => result.is === "refused" && result.code === "backend_error").length,
     kills,
+    processes: started,
     faults: counts,
     anomalies,
   };

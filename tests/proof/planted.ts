@@ -5,10 +5,12 @@
  */
 
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { campaign } from "./campaign.ts";
 import type { PlanName } from "./plans.ts";
 import { hunt } from "./simulate.ts";
+import type { SiteName } from "./sites.ts";
 import { loadModules, type SubjectName } from "./subjects.ts";
+import { ROOT } from "./team.ts";
 
 /** A bug, and where it is looked for. */
 export interface Bug {
@@ -23,12 +25,15 @@ export interface Bug {
   readonly plans?: PlanName;
   /** Whether a few plans are enough to find it. */
   readonly isQuick?: true;
+  /** Whether real processes find it too. */
+  readonly inCampaign?: true;
 }
 
 /** All that are planted. */
 export const BUGS: readonly Bug[] = [
   {
     name: "no version check",
+    inCampaign: true,
     file: "backends/sqlite/steps.ts",
     right: "row.head.version === expected.version &&\n    row.head.writeId === expected.writeId &&",
     wrong: "row.head.version >= expected.version &&",
@@ -91,6 +96,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "a cache that does not ask for the head",
+    inCampaign: true,
     file: "store/reader.ts",
     right: "    let held: Version | Current | undefined = this.#held(key, want);\n",
     wrong: "    let held: Version | Current | undefined = this.#held(key, want);\n" +
@@ -164,6 +170,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "a step of Deno KV that does not check the head",
+    inCampaign: true,
     file: "backends/kv/write.ts",
     right: "  if (!isPastDue(document.head, step.now)) {\n    step.check(entry);",
     wrong: "  if (!isPastDue(document.head, step.now)) {",
@@ -178,10 +185,12 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "no version check, on Redis",
+    inCampaign: true,
     file: "backends/redis/append_script.ts",
     right: "if head.version ~= version or head.writeId ~= writeId or head.turn ~= turn then",
     wrong: "if false then",
     subject: "redis",
+    isQuick: true,
   },
   {
     name: "a journal row that is dropped, on Redis",
@@ -192,6 +201,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "a write that is sent twice and lands twice, on Redis",
+    inCampaign: true,
     file: "backends/redis/append_script.ts",
     right: "and since[drafts][2][WRITE_ID] == last then",
     wrong: "and last == '' then",
@@ -242,27 +252,32 @@ export const BUGS: readonly Bug[] = [
   },
 ];
 
-const SOURCE = fileURLToPath(new URL("../../src", import.meta.url));
-
 /** Whether a bug was caught, how soon and by which rules. */
 export interface Caught {
   readonly bug: Bug;
+  /** How many were needed, at most. */
   readonly runs: number;
+  /** Of what. */
+  readonly by: "plans" | "campaigns";
   readonly report?: string;
 }
 
-/** Plants a bug in a copy of `src/` and lets something be done with it. @throws {Error} if the text that it replaces is not there just once. */
-export async function withPlanted<T>(bug: Bug, use: (source: string) => Promise<T>): Promise<T> {
+/** The text of a bug's file with the bug in it. @throws {Error} if what it replaces is not there just once. */
+export async function faulty({ name, file, right, wrong }: Bug): Promise<string> {
+  const parts = (await Deno.readTextFile(join(ROOT, "src", file))).split(right);
+  if (parts.length === 2) return parts.join(wrong);
+  throw new Error(`"${name}" cannot be planted: its text is ${parts.length - 1} times in ${file}`);
+}
+
+/** Plants a bug in a copy of `src/` and lets something be done with it. @throws {Error} as {@link faulty}. */
+export async function withPlanted<T>(bug: Bug, use: (source: string, root: string) => Promise<T>): Promise<T> {
   const directory = await Deno.makeTempDir({ prefix: "mcpstate-planted-" });
   try {
-    await copyTree(SOURCE, directory);
-    const path = join(directory, bug.file);
-    const parts = (await Deno.readTextFile(path)).split(bug.right);
-    if (parts.length !== 2) {
-      throw new Error(`"${bug.name}" cannot be planted: its text is ${parts.length - 1} times in ${bug.file}`);
-    }
-    await Deno.writeTextFile(path, parts.join(bug.wrong));
-    return await use(`file://${directory}`);
+    for (const part of ["src", "tests/proof"]) await copyTree(join(ROOT, part), join(directory, part));
+    await Deno.copyFile(join(ROOT, "deno.json"), join(directory, "deno.json"));
+    const path = join(directory, "src", bug.file);
+    await Deno.writeTextFile(path, await faulty(bug));
+    return await use(`file://${directory}/src`, directory);
   } finally {
     await Deno.remove(directory, { recursive: true });
   }
@@ -271,24 +286,35 @@ export async function withPlanted<T>(bug: Bug, use: (source: string) => Promise<
 /** Plants a bug and looks for it in so many plans at most. */
 export function plant(bug: Bug, seed: number, mostRuns: number): Promise<Caught> {
   return withPlanted(bug, async (source) => {
-    if (mostRuns === 0) return { bug, runs: 0 };
     const { runs, failure } = await hunt(bug.subject, await loadModules(source), {
       seed,
       runs: mostRuns,
       plans: bug.plans,
       first: true,
-      control: await loadModules(`file://${SOURCE}`),
+      control: await loadModules(`file://${ROOT}/src`),
     });
-    return { bug, runs, ...(failure === undefined ? {} : { report: failure.report }) };
+    return { bug, by: "plans", runs, ...(failure === undefined ? {} : { report: failure.report }) };
+  });
+}
+
+/** Plants a bug in what several processes run. Answers what was wrong with their history, if it was noticed. */
+export function plantInCampaign(bug: Bug, seed: number, mostRounds: number): Promise<Caught> {
+  const { subject } = bug;
+  const site: SiteName = subject === "memory" ? "sqlite" : subject;
+  return withPlanted(bug, async (_source, root) => {
+    for (let runs = 1; runs <= mostRounds; runs++) {
+      const size = { seed: seed + runs, processes: 3, callers: 4, calls: 40, faults: 6, root };
+      const [anomaly] = (await campaign(site, size)).anomalies;
+      if (anomaly !== undefined) return { bug, by: "campaigns", runs, report: `${anomaly.rule}: ${anomaly.what}` };
+    }
+    return { bug, by: "campaigns", runs: mostRounds };
   });
 }
 
 async function copyTree(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to, { recursive: true });
   for await (const { name, isDirectory } of Deno.readDir(from)) {
     if (!isDirectory) await Deno.copyFile(join(from, name), join(to, name));
-    else {
-      await Deno.mkdir(join(to, name));
-      await copyTree(join(from, name), join(to, name));
-    }
+    else await copyTree(join(from, name), join(to, name));
   }
 }

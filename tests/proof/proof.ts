@@ -9,7 +9,7 @@
 
 import { campaign } from "./campaign.ts";
 import type { PlanName } from "./plans.ts";
-import { BUGS, plant } from "./planted.ts";
+import { BUGS, plant, plantInCampaign } from "./planted.ts";
 import { hunt } from "./simulate.ts";
 import type { SiteName } from "./sites.ts";
 import { loadModules, type SubjectName } from "./subjects.ts";
@@ -55,11 +55,13 @@ for (const [name, runs] of SIMULATIONS) {
 
 for (const name of ["sqlite", "kv", "redis"] satisfies SiteName[]) {
   const rounds = Math.ceil(3 * factor);
-  const sum = { operations: 0, versions: 0, events: 0, unknown: 0, kills: 0, anomalies: 0 };
+  const sum = { operations: 0, versions: 0, events: 0, unknown: 0, failed: 0, kills: 0, processes: 0, anomalies: 0 };
   const faults: Record<string, number> = {};
   for (let i = 0; i < rounds; i++) {
     const done = await campaign(name, { seed: seed + i, processes: 4, callers: 4, calls: 120, faults: 24 });
-    for (const key of ["operations", "versions", "events", "unknown", "kills"] as const) sum[key] += done[key];
+    for (const key of ["operations", "versions", "events", "unknown", "failed", "kills", "processes"] as const) {
+      sum[key] += done[key];
+    }
     for (const [fault, count] of Object.entries(done.faults)) faults[fault] = (faults[fault] ?? 0) + count;
     sum.anomalies += done.anomalies.length;
     for (const { rule, what } of done.anomalies.slice(0, 20)) console.log(`seed ${seed + i}: ${rule}: ${what}`);
@@ -67,16 +69,25 @@ for (const name of ["sqlite", "kv", "redis"] satisfies SiteName[]) {
   found += sum.anomalies;
   const happened = Object.entries(faults).map(([fault, count]) => `${count} × ${fault}`).join(", ");
   console.log(
-    `processes on ${name}: ${sum.operations} operations, ${sum.versions} versions, ${sum.events} events, ` +
-      `${sum.unknown} unknown outcomes, ${sum.kills} kills (${happened}), ${sum.anomalies} anomalies`,
+    `processes on ${name}: ${rounds} histories of ${sum.processes} processes, ${sum.operations} operations, ` +
+      `${sum.versions} versions, ${sum.events} events, ${sum.unknown} unknown outcomes, ${sum.failed} refused by the ` +
+      `engine, ${sum.kills} kills (${happened}), ${sum.anomalies} anomalies`,
   );
 }
 
+/** By seeded plans, and some of them by real processes too. */
+const attempts = [
+  ...BUGS.map((bug) => () => plant(bug, seed, 3_000)),
+  ...BUGS.filter(({ inCampaign }) => inCampaign).map((bug) => () => plantInCampaign(bug, seed, 4)),
+];
 let caught = 0;
-for (const bug of BUGS) {
-  const { report, runs } = await plant(bug, seed, 1_500);
+for (const attempt of attempts) {
+  const { bug, report, runs, by } = await attempt();
   if (report !== undefined) caught++;
-  console.log(`${report === undefined ? "MISSED" : "caught"} after ${runs}: ${bug.name} (${report?.split("\n")[0]})`);
+  const outcome = report === undefined ? "MISSED" : "caught";
+  console.log(`${outcome} after ${runs} ${by}: ${bug.name} (${report?.split("\n")[0]})`);
 }
-console.log(`planted bugs caught: ${caught} of ${BUGS.length}`);
-Deno.exit(found === 0 && caught === BUGS.length ? 0 : 1);
+console.log(
+  `planted bugs caught: ${caught} of ${attempts.length}, of which ${BUGS.length} by plans, the others by processes`,
+);
+Deno.exit(found === 0 && caught === attempts.length ? 0 : 1);

@@ -16,6 +16,8 @@ export interface Site extends AsyncDisposable {
   readonly permissions: readonly string[];
   /** What goes wrong with it now and then, by name. */
   readonly faults: Readonly<Record<string, () => Promise<void>>>;
+  /** How many blocks of 512 bytes its largest file has, if it has files that a process can be forbidden to lengthen. */
+  readonly blocks?: () => number;
 }
 
 /** The engines. */
@@ -46,8 +48,17 @@ function fileSite(engine: "sqlite" | "kv"): Site {
         database.exec("ROLLBACK");
       },
     },
+    blocks: () => Math.ceil(Math.max(...[...Deno.readDirSync(directory)].map((file) => sizeOf(directory, file))) / 512),
     [Symbol.asyncDispose]: () => Deno.remove(directory, { recursive: true }),
   };
+}
+
+function sizeOf(directory: string, { name }: Deno.DirEntry): number {
+  try {
+    return Deno.statSync(join(directory, name)).size;
+  } catch {
+    return 0; // its owner has just removed it
+  }
 }
 
 async function redisSite(): Promise<Site> {
@@ -65,6 +76,11 @@ async function redisSite(): Promise<Site> {
       restart: async () => {
         await server.kill();
         await server.start();
+      },
+      silence: async () => {
+        server.pause();
+        await pause(400);
+        server.resume();
       },
       full: async () => {
         await server.cli("CONFIG", "SET", "maxmemory", "1");

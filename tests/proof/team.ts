@@ -4,10 +4,20 @@
  * @module
  */
 
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Call, Operation, Result, Seen } from "./history.ts";
 
-const WORKER = fileURLToPath(new URL("worker.ts", import.meta.url));
+/** Where the processes of a team come from, and what they may do. */
+export interface Ground {
+  readonly url: string;
+  readonly permissions: readonly string[];
+  /** The directory that holds `src/` and `tests/proof/`: this one, or a variant of it. */
+  readonly root: string;
+}
+
+/** The one that this module is in. */
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** A process that makes calls. */
 export interface Caller {
@@ -19,9 +29,15 @@ export interface Caller {
   kill(): void;
 }
 
-function spawn(args: readonly string[], permissions: readonly string[]): Deno.ChildProcess {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-q", "--no-lock", "--no-prompt", "--unstable-kv", ...permissions, WORKER, ...args],
+/** @param mostBlocks of 512 bytes, that a file may have: beyond them the disk is full. */
+function spawn(args: readonly string[], { permissions, root }: Ground, mostBlocks?: number): Deno.ChildProcess {
+  const flags = ["run", "-q", "--no-lock", "--no-prompt", "--unstable-kv", ...permissions];
+  const words = [...flags, join(root, "tests/proof/worker.ts"), ...args];
+  const [command, given] = mostBlocks === undefined
+    ? [Deno.execPath(), words]
+    : ["sh", ["-c", `trap '' XFSZ; ulimit -f ${mostBlocks}; exec "$@"`, "sh", Deno.execPath(), ...words]];
+  return new Deno.Command(command, {
+    args: given,
     stdin: "null",
     stdout: "piped",
     stderr: "inherit",
@@ -47,13 +63,8 @@ async function* lines(child: Deno.ChildProcess) {
 }
 
 /** Starts a process that makes calls. */
-export function startCaller(
-  url: string,
-  permissions: readonly string[],
-  name: string,
-  args: readonly string[],
-): Caller {
-  const child = spawn(["call", url, name, ...args], permissions);
+export function startCaller(ground: Ground, name: string, args: readonly string[], mostBlocks?: number): Caller {
+  const child = spawn(["call", ground.url, name, ...args], ground, mostBlocks);
   const operations: Operation[] = [];
   const hear = async (): Promise<void> => {
     const open = new Map<string, { readonly call: Call; readonly invokedAt: number }>();
@@ -79,11 +90,11 @@ export class Listener implements AsyncDisposable {
   #hearing: Promise<void> = Promise.resolve();
   #cursor = "";
 
-  constructor(readonly url: string, readonly permissions: readonly string[]) {}
+  constructor(readonly ground: Ground) {}
 
   /** Begins, or goes on where the one before was killed. */
   async start(): Promise<void> {
-    const child = spawn(["listen", this.url, this.#cursor], this.permissions);
+    const child = spawn(["listen", this.ground.url, this.#cursor], this.ground);
     this.#child = child;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#hearing = (async () => {

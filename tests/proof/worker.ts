@@ -33,14 +33,19 @@ const MIX: readonly Wish[] = [
   "list",
   "restore",
   "mint",
+  "touch",
+  "clear",
+  "sweep",
+  "revoke",
 ];
 
 async function call(): Promise<void> {
   const [name, seed, count, callers, shift, documents] = args;
   const now = Date.now;
-  Date.now = () => now() + Number(shift);
+  Date.now = () => now() + (Math.floor(now() / 100) % 2) * Number(shift);
   await using store = new HandleStore(await openBackend(url, { maxContentionMs: 5_000 }), { maxContentionMs: 5_000 });
   const handles = documents.split(",");
+  const own: string[] = [];
   const random = randomOf(Number(seed));
   const caller = async (number: number): Promise<void> => {
     const client = new Client(store);
@@ -53,13 +58,16 @@ async function call(): Promise<void> {
         repeatable: draw(3) === 0,
       };
       const label = `${name}-${number}-${i}`;
-      const asked = toCall(intent, label, handles, client, 1);
+      // What others work on goes on: only what this process has minted is deleted.
+      const known = intent.wish === "revoke" ? own : [...handles, ...own];
+      const asked = toCall(intent, label, known, client, 1);
       if (asked === undefined) continue;
       for (let attempt = 0; attempt < 8; attempt++) {
         const invokedAt = clock();
         say({ label, invokedAt, call: asked });
         const result = await client.make(label, asked, intent.repeatable);
         say({ label, returnedAt: clock(), result });
+        if (asked.do === "mint" && result.is === "version") own.push(result.handle);
         if (result.is === "unknown" || result.is === "refused" && result.code === "backend_error") {
           await new Promise((resolve) => setTimeout(resolve, 20));
         }
