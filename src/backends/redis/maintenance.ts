@@ -85,9 +85,13 @@ class RedisMaintenance implements Maintenance {
 
   async *entries(key: DocumentKey): AsyncGenerator<Entry | Unreadable> {
     const [, journal] = this.#keys.document(key);
-    for await (const item of this.#range(["XRANGE", journal], ["+", "COUNT", String(PAGES.bodies)], PAGES.bodies)) {
-      if ("unreadable" in item) yield item;
-      else yield readable(() => toEntry(item.reply), versionOf(item.reply));
+    for (let after = "-";;) {
+      const page = await this.#ask(["XRANGE", journal, after, "+", "COUNT", String(PAGES.bodies)]);
+      if ("unreadable" in page) return yield page;
+      const items = list(page.reply);
+      for (const item of items) yield readable(() => toEntry(item), versionOf(item));
+      if (items.length < PAGES.bodies) return;
+      after = `(${text(list(items[items.length - 1])[0])}`;
     }
   }
 
@@ -163,22 +167,6 @@ class RedisMaintenance implements Maintenance {
       if (record !== undefined) records.push(record);
     }
     return { records, ...(rows.length < 2 * PAGES.heads ? {} : { next: number(rows[rows.length - 1]) }) };
-  }
-
-  /** The items of a stream, some at a time. */
-  async *#range(
-    [command, key]: readonly string[],
-    end: readonly string[],
-    size: number,
-  ): AsyncGenerator<{ readonly reply: unknown } | Unreadable> {
-    for (let after = "-";;) {
-      const page = await this.#ask([command, key, after, ...end]);
-      if ("unreadable" in page) return yield page;
-      const items = list(page.reply);
-      for (const reply of items) yield { reply };
-      if (items.length < size) return;
-      after = `(${text(list(items[items.length - 1])[0])}`;
-    }
   }
 
   async #ask(command: readonly string[]): Promise<{ readonly reply: unknown } | Unreadable> {
