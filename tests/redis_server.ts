@@ -37,7 +37,8 @@ export async function startRedis(...args: string[]): Promise<RedisServer> {
   const directory = await Deno.makeTempDir({ prefix: "mcpstate-redis-" });
   directories.add(directory);
   for (let attempt = 1;; attempt++) {
-    const server = new Server(freePort(), directory, args);
+    const bus = args.includes("--cluster-enabled") ? ["--cluster-port", String(freePort())] : [];
+    const server = new Server(freePort(), directory, [...args, ...bus]);
     try {
       await server.start();
       return server;
@@ -121,7 +122,7 @@ export interface RedisCluster extends AsyncDisposable {
 
 /** Starts three servers and makes a cluster of them. @param args as on the command line of redis-server. */
 export async function startRedisCluster(...args: string[]): Promise<RedisCluster> {
-  const start = () => startRedis("--cluster-enabled", "yes", "--cluster-port", String(freePort()), ...args);
+  const start = () => startRedis("--cluster-enabled", "yes", ...args);
   const servers = await Promise.all([start(), start(), start()]);
   const addresses = servers.map(({ port }) => `127.0.0.1:${port}`);
   await redisCli("--cluster", "create", ...addresses, "--cluster-yes");
