@@ -6,6 +6,7 @@ import { openSqliteBackend } from "../../src/backends/sqlite.ts";
 import { BackendError } from "../../src/document/errors.ts";
 import { AARHUS, appendAfter, expected, find, HEAD, mint, TRIP, write } from "../contract/drafts.ts";
 import { assertSound, KvSite } from "./kv_site.ts";
+import { startProcess } from "./processes.ts";
 
 Deno.test("kv: a file that is no Deno KV database is refused and left as it is", async () => {
   await using site = new KvSite();
@@ -73,6 +74,28 @@ Deno.test("kv: busy is an answer, and the same process reads and writes on after
   assertEquals((await write(backend, TRIP, head, [AARHUS])).version, 2);
   assertEquals((await find(backend, TRIP)).entries.length, 2);
   assertSound(await site.records());
+});
+
+Deno.test("kv: a write that the file system cuts off leaves the old version whole, and says whether it may have landed", async () => {
+  await using site = new KvSite();
+  const backend = await site.backend();
+  let head = await mint(backend, TRIP);
+  const unknown = new Set<boolean | undefined>();
+  // A limit on the size of files is as good as a full disk, and needs neither a disk nor root. In blocks of 512 bytes.
+  for (const blocks of [2_500, 7_500, 10_000]) {
+    await using process = await startProcess(site.url, ["die", TRIP.id, "x", `${3 * 1024 * 1024}`, "99", "after"], {
+      limits: `trap '' XFSZ; ulimit -f ${blocks}`,
+    });
+    const [answer] = await process.rest();
+    const { head: now } = await find(backend, TRIP);
+    if (now.version === head.version) assertEquals(answer.failed, "backend_error");
+    else assert(answer.item === "appended" || answer.unknown);
+    if (answer.failed !== undefined) unknown.add(answer.unknown);
+    head = await write(backend, TRIP, now, [AARHUS]);
+    await site.sweepLater();
+    assertSound(await site.records());
+  }
+  assert(unknown.has(false), "some failed before anything of the write could be seen");
 });
 
 Deno.test("kv: what is under way when the backend is closed lands whole or not at all, and is answered", async () => {

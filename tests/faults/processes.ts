@@ -19,6 +19,7 @@ export interface Answer {
   readonly failed?: string;
   readonly message?: string;
   readonly busy?: boolean;
+  readonly unknown?: boolean;
   readonly ready?: true;
   readonly released?: true;
 }

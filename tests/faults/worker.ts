@@ -27,9 +27,13 @@ async function ready(): Promise<void> {
   await Deno.stdin.read(new Uint8Array(16));
 }
 
+function doubtsOf(error: StateError): object {
+  return error instanceof BackendError ? { busy: error.busy, unknown: error.outcomeUnknown } : { busy: false };
+}
+
 function failure(error: unknown): object {
   if (!(error instanceof StateError)) return { failed: String(error) };
-  return { failed: error.code, message: error.message, busy: error instanceof BackendError && error.busy };
+  return { failed: error.code, message: error.message, ...doubtsOf(error) };
 }
 
 /** Kills this process at its n-th commit: while it is under way, or once it is done. */
@@ -95,8 +99,8 @@ switch (command) {
     if (read.outcome !== "found") throw new Error(read.outcome);
     dieAt(kv, Number(commit), when);
     const draft = appendAfter(read.head, [`{"notes":"${fill.repeat(Number(bytes))}"}`]);
-    const { outcome } = await backend.append(key, expected(read.head), draft);
-    say({ item: outcome });
+    const appending = backend.append(key, expected(read.head), draft);
+    say(await appending.then(({ outcome }) => ({ item: outcome }), failure));
     break;
   }
   case "open": {

@@ -108,7 +108,7 @@ export class Stage implements AsyncDisposable {
   /** Writes, if the intent is as it was; answers `undefined` if it is not. */
   async #writeWhile(intent: KvEntry, mutations: readonly Mutation[]): Promise<string | undefined> {
     const { versionstamp } = await this.#connection.insist(async () => {
-      const versionstamp = await this.#connection.commit({ checks: [intent], mutations });
+      const versionstamp = await this.#connection.stage({ checks: [intent], mutations });
       if (versionstamp !== undefined) return { versionstamp };
       const seen = await this.#connection.get(intent.key);
       return seen.versionstamp === intent.versionstamp ? undefined : { versionstamp };

@@ -83,20 +83,13 @@ export class Connection {
   }
 
   /** Writes, once. Answers the new versionstamp; `undefined` if nothing was written because others were faster or hold the database. */
-  async commit({ checks, mutations }: Change): Promise<string | undefined> {
-    const atomic = this.#kv.atomic();
-    for (const { key, versionstamp } of checks) atomic.check({ key, versionstamp });
-    for (const mutation of mutations) {
-      if ("deleted" in mutation) atomic.delete(mutation.deleted);
-      else atomic.set(mutation.key, mutation.value);
-    }
-    try {
-      const result = await this.#run(() => atomic.commit(), true);
-      return result.ok ? result.versionstamp : undefined;
-    } catch (error) {
-      if (isBusy(error)) return undefined;
-      throw toBackendError(error, true);
-    }
+  commit(change: Change): Promise<string | undefined> {
+    return this.#write(change, true);
+  }
+
+  /** The same for what nobody sees yet: where it fails, whatever has landed of it has changed nothing. */
+  stage(change: Change): Promise<string | undefined> {
+    return this.#write(change, false);
   }
 
   /** Repeats `attempt` until it answers something. @throws {BackendError} `busy`, if that takes too long. */
@@ -138,6 +131,22 @@ export class Connection {
       this.#kv.close(); // twice throws, and its owner may have been faster
     } catch (error) {
       if (!(error instanceof Deno.errors.BadResource)) throw toBackendError(error);
+    }
+  }
+
+  async #write({ checks, mutations }: Change, isSeen: boolean): Promise<string | undefined> {
+    const atomic = this.#kv.atomic();
+    for (const { key, versionstamp } of checks) atomic.check({ key, versionstamp });
+    for (const mutation of mutations) {
+      if ("deleted" in mutation) atomic.delete(mutation.deleted);
+      else atomic.set(mutation.key, mutation.value);
+    }
+    try {
+      const result = await this.#run(() => atomic.commit(), isSeen);
+      return result.ok ? result.versionstamp : undefined;
+    } catch (error) {
+      if (isBusy(error)) return undefined;
+      throw toBackendError(error, isSeen);
     }
   }
 
