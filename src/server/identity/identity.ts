@@ -39,6 +39,9 @@ export class IdentityRefused extends Error {
   override readonly name = "IdentityRefused";
 }
 
+/** There is no token at all. */
+export class IdentityMissing extends IdentityRefused {}
+
 /** Whoever could tell is not there just now: neither a yes nor a no. */
 export class IdentityUnavailable extends Error {
   override readonly name = "IdentityUnavailable";
@@ -47,7 +50,7 @@ export class IdentityUnavailable extends Error {
 /** The token of an `Authorization` header (RFC 6750, section 2.1). @throws {IdentityRefused} */
 export function bearerToken(headers: Headers): string {
   const authorization = headers.get("authorization");
-  if (authorization === null) throw new IdentityRefused("A bearer token is needed.");
+  if (authorization === null) throw new IdentityMissing("A bearer token is needed.");
   const [, token] = /^bearer +([\w.~+/-]+=*) *$/i.exec(authorization) ?? [];
   if (token === undefined) throw new IdentityRefused("The Authorization header holds no bearer token.");
   return token;

@@ -22,7 +22,12 @@ const TIMEOUT_MS = 5_000;
 
 /** Finds the key of a token. Rejects with `IdentityUnavailable` if there is nobody to ask. */
 export function issuerKeys(issuer: string, at: KeysAt, times: KeyTimes = {}): JWTVerifyGetKey {
-  const options = { timeoutDuration: TIMEOUT_MS, cacheMaxAge: times.cacheMs, cooldownDuration: times.cooldownMs };
+  const options = {
+    timeoutDuration: TIMEOUT_MS,
+    cacheMaxAge: times.cacheMs,
+    cooldownDuration: times.cooldownMs,
+    [customFetch]: fetchWhole,
+  };
   let keys: Promise<JWTVerifyGetKey> | undefined;
   const open = async () => {
     switch (at.from) {
@@ -47,6 +52,13 @@ export function issuerKeys(issuer: string, at: KeysAt, times: KeyTimes = {}): JW
       throw unavailable(error);
     }
   };
+}
+
+/** What is no answer to go by is not left unread, or its connection would stay open. */
+async function fetchWhole(url: string, options: RequestInit): Promise<Response> {
+  const answer = await fetch(url, options);
+  if (answer.status !== 200) await answer.body?.cancel();
+  return answer;
 }
 
 /** Whether it is the token that names a key which is not there, rather than the keys that are not. */

@@ -1,11 +1,10 @@
 /**
- * Tokens of an issuer: which are let in, as whom, and what happens when its keys change or are out of reach.
+ * Tokens of an issuer: as whom they are let in, how they may be signed, and where keys come from.
  *
  * @module
  */
 
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT } from "jose";
+import { assert, assertEquals } from "@std/assert";
 import { subjectUser } from "../../../src/server/identity/callers.ts";
 import type { KeysAt } from "../../../src/server/identity/key_places.ts";
 import type { KeyTimes } from "../../../src/server/identity/keys.ts";
@@ -22,111 +21,17 @@ function openGuarded(issuer: Issuer, keys?: KeysAt, times?: KeyTimes): Promise<S
   return openSite({ identity, issuer: issuer.issuer, resource: new URL(AUDIENCE) });
 }
 
-/** The status of a call with a token, and the code of its challenge. */
-async function ask({ url }: Site, token: string | undefined, tool = "state_list"): Promise<readonly unknown[]> {
-  const args = tool === "state_list" ? {} : { kind: "cart", state: {} };
-  const answer = await callTool({ url, token }, tool, args);
-  const text = await answer.text();
-  assert(token === undefined || !text.includes(token));
-  const challenge = answer.headers.get("www-authenticate");
-  if (answer.status === 401 || answer.status === 403) {
-    assertStringIncludes(
-      challenge ?? "",
-      'resource_metadata="https://state.example.com/.well-known/oauth-protected-resource/mcp"',
-    );
-  }
-  return [answer.status, /error="(\w+)"/.exec(challenge ?? "")?.[1]];
+/** The status of a call with a token. */
+async function ask({ url }: Site, token: string): Promise<number> {
+  const answer = await callTool({ url, token }, "state_list", {});
+  await answer.body?.cancel();
+  return answer.status;
 }
 
-const SERVED = [200, undefined];
-const UNKNOWN = [401, "invalid_token"];
+const SERVED = 200;
+const UNKNOWN = 401;
+const DOWN = 503;
 const good = { sub: "alice", aud: AUDIENCE };
-
-Deno.test("oauthIdentity: the table of tokens", async (t) => {
-  await using issuer = await openIssuer();
-  await using other = await openIssuer();
-  await using site = await openGuarded(issuer);
-  const now = Math.floor(Date.now() / 1000);
-  const [publicKey] = JSON.parse(issuer.keys).keys;
-  const verifying = await importJWK({ ...publicKey, alg: "RS256" }, "RS256", { extractable: true }) as CryptoKey;
-  const shared = new TextEncoder().encode(await exportSPKI(verifying));
-  const claims = { iss: issuer.issuer, exp: now + 300, scope: "mcpstate:read mcpstate:write", ...good };
-  const signedByOther = await generateKeyPair("RS256");
-  const whole = await issuer.token(good);
-  const [head, body, signature] = whole.split(".");
-  const changed = btoa(JSON.stringify({ ...claims, sub: "bob" })).replace(/=+$/, "");
-
-  const table: Readonly<Record<string, readonly [string | undefined, readonly unknown[]]>> = {
-    "none": [undefined, UNKNOWN],
-    "a good one": [whole, SERVED],
-    "one of several audiences": [await issuer.token({ ...good, aud: ["https://else.example", AUDIENCE] }), SERVED],
-    "scopes in scp": [await issuer.token({ ...good, scope: undefined, scp: ["mcpstate:read"] }), SERVED],
-    "wrong audience": [await issuer.token({ ...good, aud: "https://else.example/mcp" }), UNKNOWN],
-    "an audience that begins like ours": [await issuer.token({ ...good, aud: `${AUDIENCE}/x` }), UNKNOWN],
-    "no audience": [await issuer.token({ sub: "alice" }), UNKNOWN],
-    "wrong issuer": [await issuer.token({ ...good, iss: other.issuer }), UNKNOWN],
-    "another issuer's": [await other.token({ ...good, iss: other.issuer }), UNKNOWN],
-    "another issuer's key under our issuer's name": [await other.token({ ...good, iss: issuer.issuer }), UNKNOWN],
-    "no issuer": [await issuer.token({ ...good, iss: undefined }), UNKNOWN],
-    "algorithm none": [new UnsecuredJWT(claims).encode(), UNKNOWN],
-    "algorithm none with a signature": [`${btoa('{"alg":"none"}').replace(/=+$/, "")}.${body}.${signature}`, UNKNOWN],
-    "HS256 with the public key": [
-      await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "first" }).sign(shared),
-      UNKNOWN,
-    ],
-    "expired": [await issuer.token({ ...good, exp: now - 60 }), UNKNOWN],
-    "not yet valid": [await issuer.token({ ...good, nbf: now + 60 }), UNKNOWN],
-    "no subject": [await issuer.token({ aud: AUDIENCE }), UNKNOWN],
-    "an empty subject": [await issuer.token({ ...good, sub: "" }), UNKNOWN],
-    "a subject that is no text": [await issuer.token({ ...good, sub: 7 as never }), UNKNOWN],
-    "half a surrogate pair as subject": [await issuer.token({ ...good, sub: "\ud800" }), UNKNOWN],
-    "no end": [await issuer.token({ ...good, exp: undefined }), UNKNOWN],
-    "an end that is no number": [await issuer.token({ ...good, exp: "tomorrow" as never }), UNKNOWN],
-    "unknown key": [
-      await new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: "second" }).sign(signedByOther.privateKey),
-      UNKNOWN,
-    ],
-    "a key of somebody's under a known name": [
-      await new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: "first" }).sign(signedByOther.privateKey),
-      UNKNOWN,
-    ],
-    "a key that it brings along": [
-      await new SignJWT(claims).setProtectedHeader({ alg: "RS256", jwk: publicKey }).sign(signedByOther.privateKey),
-      UNKNOWN,
-    ],
-    "changed": [`${head}.${changed}.${signature}`, UNKNOWN],
-    "without a signature": [`${head}.${body}.`, UNKNOWN],
-    "cut": [whole.slice(0, -10), UNKNOWN],
-    "no token at all": ["a.b.c", UNKNOWN],
-    "a token of the operator's that nobody added": [`mcpstate_aaaaaaaa_${"a".repeat(43)}`, UNKNOWN],
-    "no scope of ours": [await issuer.token({ ...good, scope: "openid profile" }), [403, "insufficient_scope"]],
-    "a scope that begins like ours": [
-      await issuer.token({ ...good, scope: "mcpstate:readonly mcpstate" }),
-      [403, "insufficient_scope"],
-    ],
-    "no scope": [await issuer.token({ ...good, scope: undefined }), [403, "insufficient_scope"]],
-    "a scope to write alone": [await issuer.token({ ...good, scope: "mcpstate:write" }), [403, "insufficient_scope"]],
-  };
-  for (const [name, [token, expected]] of Object.entries(table)) {
-    await t.step(name, async () => {
-      assertEquals(await ask(site, token), expected);
-      assertEquals(await ask(site, token), expected, "the second time");
-    });
-  }
-  await t.step("a scope to read alone does not write", async () => {
-    const token = await issuer.token({ ...good, scope: "mcpstate:read" });
-    assertEquals(await ask(site, token, "state_save"), [403, "insufficient_scope"]);
-  });
-  await t.step("a token in the address or in another scheme", async () => {
-    for (const authorization of [`Basic ${whole}`, `Bearer${whole}`, `Bearer ${whole} ${whole}`, "Bearer", "Bearer "]) {
-      const answer = await callTool({ url: site.url }, "state_list", {}, { headers: { authorization } });
-      assertEquals([answer.status, (await answer.text()).includes(whole)], [401, false]);
-    }
-    const answer = await callTool({ url: new URL(`?access_token=${whole}`, site.url) }, "state_list", {});
-    assertEquals(answer.status, 401);
-    await answer.body?.cancel();
-  });
-});
 
 for (const algorithm of ["RS256", "PS256", "ES256", "ES384", "EdDSA"]) {
   Deno.test(`oauthIdentity: a token signed with ${algorithm} is let in`, async () => {
@@ -154,21 +59,14 @@ Deno.test("oauthIdentity: keys are found by either kind of metadata, at an addre
   await Deno.remove(path);
 });
 
-Deno.test("oauthIdentity: while keys are out of reach the answer is 503, and then it works again", async () => {
+Deno.test("oauthIdentity: metadata that speaks for another issuer is 503, and then it works again", async () => {
   await using issuer = await openIssuer();
   await using site = await openGuarded(issuer);
   const token = await issuer.token(good);
-  const down = [503, undefined];
-  issuer.outage = 500;
-  assertEquals(await ask(site, token), down);
-  issuer.outage = undefined;
   issuer.claims = "https://somebody.else";
-  assertEquals(await ask(site, token), down, "the metadata is another issuer's");
+  assertEquals(await ask(site, token), DOWN);
   issuer.claims = undefined;
   assertEquals(await ask(site, token), SERVED);
-  issuer.outage = 500;
-  assertEquals(await ask(site, await issuer.token({ ...good, sub: "bob" })), SERVED, "keys are kept");
-  assertEquals(await ask(site, "no token"), UNKNOWN, "what is no token needs no key to be refused");
 });
 
 Deno.test("oauthIdentity: a server of keys that is not there is 503", async () => {
@@ -176,7 +74,7 @@ Deno.test("oauthIdentity: a server of keys that is not there is 503", async () =
   const token = await issuer.token(good);
   await using site = await openGuarded(issuer, { from: "url", url: issuer.keysUrl });
   await issuer[Symbol.asyncDispose]();
-  assertEquals(await ask(site, token), [503, undefined]);
+  assertEquals(await ask(site, token), DOWN);
 });
 
 Deno.test("oauthIdentity: keys are fetched once, and anew for a key that is not there", async () => {
