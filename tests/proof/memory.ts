@@ -37,6 +37,7 @@ import { advancedHead, firstHead, touchedHead } from "../../src/backends/heads.t
 import { isPastDue, isTombstone, REQUEST_MS, toExpired, TOMBSTONE_MS } from "../../src/backends/records.ts";
 import { BackendError } from "../../src/document/errors.ts";
 import type { Entry, Keyframe, Stamp } from "../../src/document/journal.ts";
+import { firstEntry } from "../../src/document/keyframe.ts";
 
 interface Live {
   readonly firstWriteId: string;
@@ -381,13 +382,14 @@ function leadTo({ head, entries, keyframes }: Live, want: Want, held: Held | und
   const isCheaper = isPart && (keyframe === undefined || keyframe.version <= held.version ||
     (entries.find(({ version }) => version === keyframe.version)?.offset ?? 0) - stamp.offset <= keyframe.bytes);
   const onto = isCheaper ? "held" : keyframe ?? "nothing";
-  const from = onto === "held" && held !== undefined ? held.version : typeof onto === "string" ? 0 : onto.version;
+  const after = onto === "held" && held !== undefined ? held.version + 1 : 1;
+  const from = typeof onto === "string" ? after : firstEntry(onto);
   return {
     outcome: "found",
     head,
     target: toStamp(target),
     onto,
-    entries: between(entries, from + 1, target.version),
+    entries: between(entries, from, target.version),
   };
 }
 
