@@ -5,8 +5,9 @@
  */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { emptyHome } from "../server/client.ts";
-import { callTool, readCall } from "../server/http_client.ts";
+import { until } from "../contract/drafts.ts";
+import { emptyHome, succeed } from "../server/client.ts";
+import { callTool, CLIENTS, readCall } from "../server/http_client.ts";
 import { type HttpProcess, startServer } from "../server/http_process.ts";
 import { openIssuer } from "../server/identity/issuer.ts";
 import { runLine, runProgram } from "./program.ts";
@@ -51,6 +52,37 @@ Deno.test("serve --transport http: with exactly the printed permissions it serve
   await using next = await start(home.path, ["--user", "alice"]);
   assertEquals((await readCall(await callTool(next, "state_load", { handle }))).state, { tea: 1 });
 });
+
+for (const [name, connect] of Object.entries(CLIENTS)) {
+  Deno.test(`serve --transport http: SIGTERM in the middle of writing loses nothing acknowledged, with ${name}`, async () => {
+    await using home = emptyHome();
+    await using server = await start(home.path, ["--user", "alice"]);
+    const client = await connect(server);
+    const { handle } = await succeed(client, "state_save", { kind: "log", state: { entries: [] } });
+    const acknowledged: number[] = [];
+    const append = async (entry: number) => {
+      await succeed(client, "state_patch", { handle, ops: [{ op: "append", path: "entries", value: entry }] });
+      acknowledged.push(entry);
+    };
+    const writing = (async () => {
+      for (let batch = 0;; batch++) {
+        const entries = Array.from({ length: 8 }, (_, i) => batch * 8 + i);
+        const settled = await Promise.allSettled(entries.map(append));
+        if (settled.some(({ status }) => status === "rejected")) return;
+      }
+    })();
+    await until(() => acknowledged.length >= 40, "it writes");
+    server.kill("SIGTERM");
+    assertEquals(await server.finish(), { code: 0, signal: null });
+    await writing;
+    await client[Symbol.asyncDispose]();
+    await using next = await start(home.path, ["--user", "alice"]);
+    const { state } = await readCall(await callTool(next, "state_load", { handle, path: "entries" }));
+    const entries = state as number[];
+    assertEquals(acknowledged.filter((entry) => !entries.includes(entry)), []);
+    assertEquals(new Set(entries).size, entries.length);
+  });
+}
 
 Deno.test("token: one that was added lets in, as its user and writer; revoked, it does not", async () => {
   await using home = emptyHome();

@@ -5,12 +5,12 @@
  */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { connectLegacy, connectModern, emptyHome, fail, succeed } from "./client.ts";
+import { type Connection, connectLegacy, connectModern, emptyHome, fail, succeed } from "./client.ts";
+import { CLIENTS } from "./http_client.ts";
+import { openSite } from "./http_site.ts";
 import { openServer } from "./stores.ts";
 
-Deno.test("state, ops and mapping are read from JSON text; a value stays text", async () => {
-  await using server = await openServer();
-  const { client } = server;
+async function sendJsonText(client: Connection): Promise<void> {
   const { handle } = await succeed(client, "state_save", { kind: "cart", state: '{"items": [], "note": "{}"}' });
   const ops = [
     { op: "append", path: "items", value: '{"tea": 1}' },
@@ -26,7 +26,20 @@ Deno.test("state, ops and mapping are read from JSON text; a value stays text", 
     text: "[1, 2]",
   });
   await succeed(client, "state_patch", { handle, ops: [JSON.stringify({ op: "del_key", path: "", key: "text" })] });
+}
+
+Deno.test("state, ops and mapping are read from JSON text; a value stays text", async () => {
+  await using server = await openServer();
+  await sendJsonText(server.client);
 });
+
+for (const [name, connect] of Object.entries(CLIENTS)) {
+  Deno.test(`state, ops and mapping are read from JSON text over HTTP too, with ${name}`, async () => {
+    await using site = await openSite();
+    await using client = await connect(await site.caller("alice"));
+    await sendJsonText(client);
+  });
+}
 
 Deno.test("text that is no JSON is refused by its field", async () => {
   await using server = await openServer();

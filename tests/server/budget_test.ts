@@ -7,6 +7,8 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { textCost } from "../../src/document/outline.ts";
 import { type Connection, connectLegacy, emptyHome, fail, succeed } from "./client.ts";
+import { CLIENTS } from "./http_client.ts";
+import { openSite } from "./http_site.ts";
 import { openServer } from "./stores.ts";
 
 const BUDGET = 32_000;
@@ -145,9 +147,7 @@ Deno.test("a stale write tells the current state if it is short, else its outlin
   assertMatch(other.current.outline, /items/);
 });
 
-Deno.test("a state of 1 MiB is edited at one path with calls under 2 kB", async () => {
-  await using home = emptyHome();
-  await using client = await connectLegacy({ home: home.path });
+async function editLarge(client: Connection): Promise<void> {
   const papers = Array.from({ length: 2_000 }, (_, i) => ({ title: `Paper ${i}`, abstract: "n".repeat(480) }));
   const { handle } = await succeed(client, "state_save", { kind: "research", state: { papers, status: { read: 0 } } });
   const small: Connection = {
@@ -170,4 +170,27 @@ Deno.test("a state of 1 MiB is edited at one path with calls under 2 kB", async 
   await succeed(small, "state_patch", { handle, ops: [{ op: "increment", path: "status.read", by: 1 }] });
   assertEquals((await succeed(small, "state_load", { handle, path: "/status" })).state, { read: 1 });
   await succeed(small, "state_changes", { handle, since_version: 1 });
+}
+
+Deno.test("a state of 1 MiB is edited at one path with calls under 2 kB", async () => {
+  await using home = emptyHome();
+  await using client = await connectLegacy({ home: home.path });
+  await editLarge(client);
 });
+
+for (const [name, connect] of Object.entries(CLIENTS)) {
+  Deno.test(`over HTTP answers stay within their budget, and 1 MiB is edited by small calls, with ${name}`, async () => {
+    await using site = await openSite();
+    await using client = await connect(await site.caller("alice"));
+    await editLarge(client);
+    const alice = measured(client);
+    for (const state of Object.values(STATES)) {
+      const { handle } = await succeed(alice, "state_save", { kind: "report", state });
+      await succeed(alice, "state_load", { handle });
+      await succeed(alice, "inspect_state", { handle });
+      await succeed(alice, "inspect_state", { handle, pattern: "." });
+      await succeed(alice, "state_changes", { handle, since_version: 0 });
+      await fail(alice, "state_save", { handle, state: {} });
+    }
+  });
+}

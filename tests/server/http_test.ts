@@ -12,7 +12,8 @@ import { localUser } from "../../src/server/identity/local_user.ts";
 import { serveHttp } from "../../src/server/http.ts";
 import { SCOPES } from "../../src/server/scopes.ts";
 import { HandleStore } from "../../src/store/store.ts";
-import { callTool, MODERN_META, type Reach, readCall } from "./http_client.ts";
+import { fail, succeed } from "./client.ts";
+import { BARE_CALLS, callTool, CLIENTS, MODERN_META, type Reach, readCall } from "./http_client.ts";
 import { keepLog, openSite } from "./http_site.ts";
 
 /** A body in bare text, since these are the ones that no client would make. */
@@ -69,7 +70,6 @@ Deno.test("serveHttp: a hostile Host is refused, loopback with any port and an a
 Deno.test("serveHttp: a hostile Origin is refused, none, loopback and an allowed one are not", async () => {
   await using site = await openSite({ origins: ["https://app.example.com"] });
   const alice = await site.caller("alice");
-  const asked = (origin: string) => callTool(alice, "state_list", {}, { headers: { origin } });
   const hostile = [
     "https://evil.example",
     "http://app.example.com",
@@ -79,16 +79,16 @@ Deno.test("serveHttp: a hostile Origin is refused, none, loopback and an allowed
     "file://",
     "chrome-extension://abc",
   ];
-  for (const origin of hostile) {
-    const answer = await asked(origin);
-    assertEquals([answer.status, answer.headers.get("access-control-allow-origin")], [403, null], origin);
-    await answer.body?.cancel();
-  }
-  for (const origin of ["https://app.example.com", "http://localhost:6274", "http://[::1]:3000", "http://127.0.0.1"]) {
-    const answer = await asked(origin);
-    assertEquals([answer.status, answer.headers.get("access-control-allow-origin")], [200, origin]);
-    assertStringIncludes(answer.headers.get("vary") ?? "", "origin");
-    await answer.body?.cancel();
+  const friendly = ["https://app.example.com", "http://localhost:6274", "http://[::1]:3000", "http://127.0.0.1"];
+  for (const call of Object.values(BARE_CALLS)) {
+    for (const origin of [...hostile, ...friendly]) {
+      const answer = await call(alice, "state_list", {}, { headers: { origin } });
+      await answer.body?.cancel();
+      const isFriendly = friendly.includes(origin);
+      const said = [answer.status, answer.headers.get("access-control-allow-origin")];
+      assertEquals(said, isFriendly ? [200, origin] : [403, null], origin);
+      if (isFriendly) assertStringIncludes(answer.headers.get("vary") ?? "", "origin");
+    }
   }
 });
 
@@ -132,27 +132,29 @@ Deno.test("serveHttp: a token that may only read reads, and is told what it woul
 Deno.test("serveHttp: what is too large, too deep, too much or no JSON-RPC is clearly refused", async () => {
   await using site = await openSite();
   const { url, token } = await site.caller("alice");
-  const call = (args: string) =>
+  const call = (args: string, meta: object) =>
     `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"state_save","_meta":${
-      JSON.stringify(MODERN_META)
+      JSON.stringify(meta)
     },"arguments":{"kind":"cart","state":${args}}}}`;
   const modern = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "state_save" };
+  const eras = [[MODERN_META, modern], [{}, { "mcp-protocol-version": "2025-11-25" }]] as const;
   const refusal = async (body: BodyInit, headers: Record<string, string> = {}) => {
     const answer = await post(url, token, body, headers);
     return [answer.status, JSON.parse(await answer.text()).error.message];
   };
-  const large = call(`{"a":"${"a".repeat(5 * 1024 * 1024)}"}`);
-  assertEquals((await refusal(large, modern))[0], 413);
-  assertStringIncludes((await refusal(large, modern))[1], String(MAX_BODY_BYTES));
-  assertEquals((await refusal(ReadableStream.from([new TextEncoder().encode(large)]), modern))[0], 413);
-
   const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
   const many = `[${"0,".repeat(399_999)}0]`;
-  for (const [state, word] of [[deep, "100 levels"], [`{"list":${many}}`, "250000"]]) {
-    const answer = await post(url, token, call(state), modern);
-    const { error } = await readCall(answer) as { error: { code: string; field: string; message: string } };
-    assertEquals([error.code, error.field], ["invalid_input", "state"]);
-    assertStringIncludes(error.message, word);
+  for (const [meta, headers] of eras) {
+    const large = call(`{"a":"${"a".repeat(5 * 1024 * 1024)}"}`, meta);
+    assertEquals((await refusal(large, headers))[0], 413);
+    assertStringIncludes((await refusal(large, headers))[1], String(MAX_BODY_BYTES));
+    assertEquals((await refusal(ReadableStream.from([new TextEncoder().encode(large)]), headers))[0], 413);
+    for (const [state, word] of [[deep, "100 levels"], [`{"list":${many}}`, "250000"]]) {
+      const answer = await post(url, token, call(state, meta), headers);
+      const { error } = await readCall(answer) as { error: { code: string; field: string; message: string } };
+      assertEquals([error.code, error.field], ["invalid_input", "state"]);
+      assertStringIncludes(error.message, word);
+    }
   }
   for (const around of [deep, many]) {
     const body = `{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"_meta":{"a":${around}}}}`;
@@ -166,17 +168,52 @@ Deno.test("serveHttp: what is too large, too deep, too much or no JSON-RPC is cl
   assertEquals(await status(fetch(new URL("/", url), { headers: { authorization: `Bearer ${token}` } })), 404);
 });
 
-Deno.test("serveHttp: /health reads the store, and says 503 when it cannot", async () => {
+/** A store whose lists fail, once that is said, in a way that nobody expects. */
+async function openBreaking(): Promise<{ readonly store: HandleStore; isBroken: boolean }> {
   const backend = await openSqliteBackend();
-  let isBroken = false;
   const breaking = new Proxy(backend, {
     get(target, name) {
-      if (isBroken && name === "list") return () => Promise.reject(new Error("the disk of /var/lib/state.db is gone"));
+      if (broken.isBroken && name === "list") {
+        return () => Promise.reject(new Error("the disk of /var/lib/state.db is gone"));
+      }
       const value = Reflect.get(target, name);
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
-  await using store = new HandleStore(breaking);
+  const broken = { store: new HandleStore(breaking), isBroken: false };
+  return broken;
+}
+
+for (const [name, connect] of Object.entries(CLIENTS)) {
+  Deno.test(`serveHttp: what nobody expected is internal_error without its text, and is logged, with ${name}`, async () => {
+    const broken = await openBreaking();
+    await using store = broken.store;
+    await using server = serveHttp(store, {
+      hostname: "127.0.0.1",
+      port: 0,
+      identity: localUser("alice"),
+      log: keepLog(),
+    });
+    await using connected = await connect(server);
+    broken.isBroken = true;
+    const logged: string[] = [];
+    const original = console.error;
+    console.error = (...args) => void logged.push(args.map(String).join(" "));
+    try {
+      const { code, message } = await fail(connected, "state_list", {});
+      assertEquals([code, message.includes("disk")], ["internal_error", false]);
+    } finally {
+      console.error = original;
+    }
+    assert(logged.some((line) => line.includes("the disk of /var/lib/state.db is gone")));
+    broken.isBroken = false;
+    assertEquals((await succeed(connected, "state_list", {})).handles, []);
+  });
+}
+
+Deno.test("serveHttp: /health reads the store, and says 503 when it cannot", async () => {
+  const broken = await openBreaking();
+  await using store = broken.store;
   const log = keepLog();
   await using server = serveHttp(store, { hostname: "127.0.0.1", port: 0, identity: tokenIdentity(store), log });
   const ask = async () => {
@@ -184,10 +221,10 @@ Deno.test("serveHttp: /health reads the store, and says 503 when it cannot", asy
     return [answer.status, await answer.json()];
   };
   assertEquals(await ask(), [200, { status: "ok" }]);
-  isBroken = true;
+  broken.isBroken = true;
   assertEquals(await ask(), [503, { status: "unavailable" }]);
   assertEquals(log.lines.map(({ event }) => event), ["unhealthy"]);
-  isBroken = false;
+  broken.isBroken = false;
   assertEquals(await ask(), [200, { status: "ok" }]);
 });
 

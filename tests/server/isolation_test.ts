@@ -9,8 +9,11 @@ import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { createServer } from "../../src/server/server.ts";
 import { type Connection, type ListedTool, succeed } from "./client.ts";
-import { callTool, CLIENTS, connectHttpModern, type Reach, readCall } from "./http_client.ts";
+import { toUri } from "../../src/server/resources.ts";
+import { until } from "../contract/drafts.ts";
+import { BARE_CALLS, callTool, CLIENTS, connectHttpModern, type Reach, readCall } from "./http_client.ts";
 import { openSite, type Site } from "./http_site.ts";
+import { connectListener } from "./listening.ts";
 
 /** What only alice knows. */
 const SECRET = "the key is under the blue stone";
@@ -223,39 +226,57 @@ Deno.test("isolation: no resource, prompt, stream or route tells bob more of ali
   assertEquals([own.split(SECRET).length - 1, own.includes("blue stone")], [7, true]);
 });
 
-Deno.test("isolation: 500 calls at once with equal ids: each user gets their own answers", async () => {
+/** A user with a document, a client of each generation, and a stream; every client counts its requests from the same number. */
+async function openDevices(site: Site, name: string, stack: AsyncDisposableStack) {
+  const caller = await site.caller(name);
+  const listener = stack.use(await connectListener(caller));
+  const { handle } = await succeed(listener, "state_save", { kind: "canary", state: { of: name, n: 0 } });
+  const subscription = await listener.client.listen({
+    resourceSubscriptions: [toUri(handle)],
+    resourcesListChanged: true,
+  });
+  stack.defer(() => subscription.close());
+  const clients: Connection[] = [];
+  for (const connect of Object.values(CLIENTS)) clients.push(stack.use(await connect(caller)));
+  return { name, caller, handle, heard: listener.heard, clients };
+}
+
+Deno.test("isolation: 500 calls at once with equal ids and open streams, in both eras: each canary goes home", async () => {
   await using site = await openSite();
-  const users = await Promise.all(["alice", "bob"].map(async (name) => {
-    const caller = await site.caller(name);
-    const { handle } = await readCall(await callTool(caller, "state_save", { kind: "canary", state: { of: name } }));
-    return { name, caller, handle };
-  }));
-  const legacy = async ({ url, token }: Reach, args: Record<string, unknown>) => {
-    const answer = await fetch(url, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        "accept": "application/json, text/event-stream",
-        "authorization": `Bearer ${token}`,
-      },
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        id: 1,
-        method: "tools/call",
-        params: { name: "state_load", arguments: args },
-      }),
-    });
-    const [, data] = /^data: (.*)$/m.exec(await answer.text()) ?? [];
-    return JSON.parse(JSON.parse(data).result.content[0].text);
-  };
+  await using stack = new AsyncDisposableStack();
+  const users = [await openDevices(site, "alice", stack), await openDevices(site, "bob", stack)];
+  const add = [{ op: "increment", path: "n", by: 1 }];
   const answers = await Promise.all(Array.from({ length: 500 }, async (_, i) => {
-    const { name, caller, handle } = users[i % 2];
-    const state = i % 4 < 2
-      ? (await readCall(await callTool(caller, "state_load", { handle }, { id: 1 }))).state
-      : (await legacy(caller, { handle })).state;
-    return [name, state];
+    const { name, caller, handle, clients } = users[i % 2];
+    const client = clients[(i >> 1) % 2];
+    switch (i >> 2 & 3) {
+      case 0: // all of them with the very same id
+        return [
+          name,
+          (await readCall(await Object.values(BARE_CALLS)[i >> 1 & 1](caller, "state_load", { handle }))).state,
+        ];
+      case 1:
+        return [name, (await succeed(client, "state_load", { handle })).state];
+      case 2:
+        return [name, await text(client, "inspect_state", { handle, key: "of" })];
+      default:
+        return [name, (await succeed(client, "state_patch", { handle, ops: add })).handle];
+    }
   }));
-  for (const [name, state] of answers) assertEquals(state, { of: name });
+  const others: Readonly<Record<string, string>> = { alice: "bob", bob: "alice" };
+  const handles: Readonly<Record<string, string>> = Object.fromEntries(users.map(({ name, handle }) => [name, handle]));
+  for (const [name, answer] of answers) {
+    const said = JSON.stringify(answer);
+    assert(said.includes(String(name)) || said.includes(handles[String(name)]), said);
+    assert(!said.includes(others[String(name)]) && !said.includes(handles[others[String(name)]]), said);
+  }
+  for (const { name, handle, heard } of users) {
+    const written = answers.filter(([whose, answer]) => whose === name && answer === handle).length;
+    assert(written > 50);
+    assertEquals((await site.store.get(handle, { user: name })).state, { of: name, n: written });
+    await until(() => heard.length >= written, "every write is heard");
+    assertEquals(heard, Array(written).fill(toUri(handle)));
+  }
 });
 
 for (const [name, connect] of Object.entries(CLIENTS)) {

@@ -5,10 +5,12 @@ import {
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { setKey } from "../../src/document/ops.ts";
 import { toUri } from "../../src/server/resources.ts";
+import { addToken } from "../../src/server/identity/tokens.ts";
+import { SCOPES } from "../../src/server/scopes.ts";
 import { toServerEvents } from "../../src/server/subscriptions.ts";
 import { until } from "../contract/drafts.ts";
 import { connectLegacy, connectModern, emptyHome, succeed } from "./client.ts";
-import { MODERN_META } from "./http_client.ts";
+import { BARE_CALLS, connectHttpLegacy, MODERN_META } from "./http_client.ts";
 import { openSite, type Site } from "./http_site.ts";
 import { connectListener, heardBy, openStream } from "./listening.ts";
 import { readText, ServerProcess } from "./process.ts";
@@ -124,6 +126,36 @@ Deno.test("listen: a stream ends when its token does", async () => {
   const said = await answer.text(); // settles only with the end of the stream
   assert(said.includes("acknowledged"), said);
   assert(Date.now() >= ends);
+});
+
+Deno.test("listen: a stream ends when a token of the store does, and what is asked next is refused", async () => {
+  await using site = await openSite();
+  const { token } = await addToken(site.store, { user: "alice", scopes: SCOPES, ttlDays: 2 / 86_400 });
+  const handle = await site.store.mint("trip", {}, { user: "alice" });
+  const answer = await openStream({ url: site.url, token }, [handle]);
+  assertEquals(answer.status, 200);
+  assert((await answer.text()).includes("acknowledged"));
+  for (const call of Object.values(BARE_CALLS)) {
+    const { status, body } = await call({ url: site.url, token }, "state_load", { handle });
+    await body?.cancel();
+    assertEquals(status, 401);
+  }
+});
+
+Deno.test("over HTTP an older client has no stream: nothing is promised, and nothing is delivered to it", async () => {
+  await using site = await openSite();
+  const theirs = await site.store.mint("secret", {}, { user: "bob" });
+  const own = await site.store.mint("trip", {}, { user: "alice" });
+  const caller = await site.caller("alice");
+  await using alice = await connectHttpLegacy(caller);
+  for (const handle of [own, theirs]) {
+    await assertRejects(() => alice.client.subscribeResource({ uri: toUri(handle) }), Error);
+  }
+  const answer = await fetch(caller.url, {
+    headers: { authorization: `Bearer ${caller.token}`, accept: "text/event-stream" },
+  });
+  await answer.body?.cancel();
+  assertEquals([answer.status, answer.headers.get("allow")], [405, "POST"]);
 });
 
 Deno.test("listen: whoever reads nothing holds up nobody, and no more is kept for them than a little", async () => {

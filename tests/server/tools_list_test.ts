@@ -6,6 +6,8 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { type Connection, connectLegacy, connectModern, emptyHome } from "./client.ts";
+import { CLIENTS } from "./http_client.ts";
+import { openSite } from "./http_site.ts";
 
 const NAMES = [
   "state_save",
@@ -58,6 +60,14 @@ Deno.test("tools are listed as clients need them, to a client of 2026-07-28", as
   await using connection = await connectModern({ home: home.path });
   checkTools(connection);
 });
+
+for (const [name, connect] of Object.entries(CLIENTS)) {
+  Deno.test(`tools are listed as clients need them, over HTTP to ${name}`, async () => {
+    await using site = await openSite();
+    await using connection = await connect(await site.caller("alice"));
+    checkTools(connection);
+  });
+}
 
 Deno.test("only deleting is destructive, only reading is read-only", async () => {
   await using home = emptyHome();
