@@ -134,7 +134,11 @@ export class Writer {
 
   #settle(key: DocumentKey, queue: Job[], planned: readonly Planned<Job>[], base: Current, answer: Appended): void {
     const stamps = answer.stamps.values();
-    let { head, stamp } = base;
+    let { stamp } = base;
+    // Others may have renewed it since the cache was told: where no write of the batch did, its life is the head's.
+    const isRenewed = planned.some(({ step }) => step.entry?.ttlDays !== undefined);
+    const { ttlDays, expiresAt } = isRenewed ? base.head : answer.head;
+    let head: Head = { ...base.head, ttlDays, expiresAt };
     for (const { write, folded, facts, step } of planned) {
       const next = step.entry === undefined ? undefined : stamps.next().value;
       if (next !== undefined) stamp = next;

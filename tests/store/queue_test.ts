@@ -72,3 +72,14 @@ Deno.test("save: refused while its request cannot be looked up may have landed b
   const error = await assertRejects(() => cut.save(handle, { city: "Aarhus" }, options), BackendError);
   assert(error.outcomeUnknown);
 });
+
+Deno.test("patch: of several that go together, each is answered the life that the document has, whoever renewed it", async () => {
+  await using target = await inOneConnection(() => openSqliteBackend({ path: ":memory:" }));
+  await using store = new HandleStore(await target.open());
+  await using other = new HandleStore(await target.open());
+  const handle = await store.mint("trip", { city: "Odense" }, { ...alice, ttlDays: 1 });
+  await other.touch(handle, { ...alice, ttlDays: null });
+  const patches = ["a", "b", "c"].map((key) => store.patch(handle, [setKey("", key, 1)], alice));
+  const lives = (await Promise.all(patches)).map(({ version, expiresAt, ttlDays }) => [version, expiresAt, ttlDays]);
+  assertEquals(lives, [[2, undefined, undefined], [3, undefined, undefined], [4, undefined, undefined]]);
+});
