@@ -22,7 +22,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ours: ["document", "port"],
     others: [],
   },
-  file: { files: /^src\/backends\/database_file\.ts$/, ours: [], others: ["node:path"] },
+  file: { files: /^src\/backends\/database_file\.ts$/, ours: ["document"], others: ["node:path"] },
   open: { files: /^src\/backends\/open\.ts$/, ours: ["document", "port"], others: [] },
   sqlite: {
     files: /^src\/backends\/sqlite(\.ts|\/[a-z_]+\.ts)$/,

@@ -6,6 +6,7 @@
  */
 
 import { BackendError } from "../../document/errors.ts";
+import type { Place } from "../database_file.ts";
 import { TIDY_EVERY } from "../records.ts";
 import { type KvDatabase, type KvEntry, type KvKey, type KvSelector, MOST_KEYS, MOST_LISTED } from "./database.ts";
 import { isBusy, toBackendError } from "./errors.ts";
@@ -30,6 +31,8 @@ export interface ConnectionOptions {
   readonly now: () => number;
   /** Whether a commit may arrive more than once, since a client or the network repeats what got no answer. */
   readonly mayResend: boolean;
+  /** Where the file was opened, if there is one. */
+  readonly place?: Place;
 }
 
 /** One open database. */
@@ -42,13 +45,15 @@ export class Connection {
   /** Called after each step that wrote a user's record. */
   onWrite: (user: string, versionstamp: string) => void = () => {};
   readonly #kv: KvDatabase;
+  readonly #place: Place | undefined;
   readonly #running = new Set<Promise<unknown>>();
   readonly #queues = new Map<string, Promise<unknown>>();
   #isClosed = false;
   #steps = 0;
 
-  constructor(kv: KvDatabase, { prefix, maxContentionMs, now, mayResend }: ConnectionOptions) {
+  constructor(kv: KvDatabase, { prefix, maxContentionMs, now, mayResend, place }: ConnectionOptions) {
     this.#kv = kv;
+    this.#place = place;
     this.keys = new Keys(prefix);
     this.maxContentionMs = maxContentionMs;
     this.now = now;
@@ -141,6 +146,7 @@ export class Connection {
       if ("deleted" in mutation) atomic.delete(mutation.deleted);
       else atomic.set(mutation.key, mutation.value);
     }
+    this.#place?.look();
     try {
       const result = await this.#run(() => atomic.commit(), isSeen);
       return result.ok ? result.versionstamp : undefined;
@@ -152,6 +158,7 @@ export class Connection {
 
   #read<T>(operation: () => Promise<T>): Promise<T> {
     return this.insist(async () => {
+      this.#place?.lookNowAndThen();
       try {
         return await this.#run(operation, false);
       } catch (error) {

@@ -5,7 +5,7 @@
  */
 
 import { BackendError } from "../../document/errors.ts";
-import { makeFile } from "../database_file.ts";
+import { makeFile, Place } from "../database_file.ts";
 import { Connection } from "./connection.ts";
 import type { KvDatabase } from "./database.ts";
 import { isBusy, toBackendError } from "./errors.ts";
@@ -41,9 +41,11 @@ export async function openDatabase(options: KvBackendOptions): Promise<Connectio
   if (prefix === "" || new TextEncoder().encode(prefix).length > MOST_PREFIX_BYTES) {
     throw new RangeError(`the prefix must have 1 to ${MOST_PREFIX_BYTES} bytes`);
   }
-  const kv = options.kv ?? await patiently(maxContentionMs, () => openKv(path));
+  const { kv, place }: Opened = options.kv === undefined
+    ? await patiently(maxContentionMs, () => openKv(path))
+    : { kv: options.kv };
   const mayResend = options.kv !== undefined || !isLocal(path);
-  const connection = new Connection(kv, { prefix, maxContentionMs, now, mayResend });
+  const connection = new Connection(kv, { prefix, maxContentionMs, now, mayResend, place });
   try {
     await checkFormat(connection);
     return connection;
@@ -58,15 +60,22 @@ function isLocal(path: string | undefined): path is string {
   return path !== undefined && !/^https?:/i.test(path);
 }
 
-async function openKv(path: string | undefined): Promise<KvDatabase> {
+interface Opened {
+  readonly kv: KvDatabase;
+  readonly place?: Place;
+}
+
+async function openKv(path: string | undefined): Promise<Opened> {
   // Unstable, so it may be missing, whatever its type says.
   if (!("openKv" in Deno)) {
     throw new BackendError(
       'Deno KV is unstable: run Deno with --unstable-kv, or put "kv" into "unstable" in deno.json.',
     );
   }
-  if (isLocal(path) && path !== ":memory:") await prepareFile(path);
-  return await Deno.openKv(path);
+  if (!isLocal(path) || path === ":memory:") return { kv: await Deno.openKv(path) };
+  await prepareFile(path);
+  const place = new Place(path);
+  return { kv: await Deno.openKv(path), place };
 }
 
 /** Makes a file that is missing, and refuses one that is another program's: Deno would put its tables beside the others. */

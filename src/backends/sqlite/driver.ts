@@ -6,6 +6,7 @@
  */
 
 import { BackendError } from "../../document/errors.ts";
+import type { Place } from "../database_file.ts";
 import { TIDY_EVERY } from "../records.ts";
 
 /** What goes into a statement and comes out of a row. */
@@ -38,14 +39,13 @@ export class Connection {
   readonly #statements = new Map<string, SqliteStatement>();
   readonly #database: SqliteDatabase;
   readonly #maxContentionMs: number;
-  readonly #isInPlace: () => boolean;
+  readonly #place: Place | undefined;
   #steps = 0;
-  #seenInPlaceAt = 0;
 
-  /** @param isInPlace whether the path still leads to the file that is open: one that was removed takes writes, and loses them. */
-  constructor(database: SqliteDatabase, maxContentionMs: number, isInPlace: () => boolean = () => true) {
+  /** @param place where the file was opened, if there is one. */
+  constructor(database: SqliteDatabase, maxContentionMs: number, place?: Place) {
     this.#database = database;
-    this.#isInPlace = isInPlace;
+    this.#place = place;
     this.#maxContentionMs = maxContentionMs;
   }
 
@@ -93,32 +93,18 @@ export class Connection {
 
   /** Runs `step` on one consistent view of the database. */
   async read<T>(step: () => T): Promise<T> {
-    this.#lookNowAndThen();
+    this.#place?.lookNowAndThen();
     return await this.#retrying(() => this.#transaction("BEGIN", step));
   }
 
   /** Runs a single statement, which is consistent by itself. */
   async single<T>(step: () => T): Promise<T> {
-    this.#lookNowAndThen();
+    this.#place?.lookNowAndThen();
     return await this.#retrying(step);
   }
 
-  /** A reader may be late to notice, a writer may not. */
-  #lookNowAndThen(): void {
-    if (Date.now() - this.#seenInPlaceAt >= LOOK_EVERY_MS) this.#look();
-  }
-
-  #look(): void {
-    if (!this.#isInPlace()) {
-      throw new BackendError(
-        "The database file was removed or replaced while it was open. Nothing was changed: restart the server.",
-      );
-    }
-    this.#seenInPlaceAt = Date.now();
-  }
-
   #transaction<T>(begin: string, step: () => T): T {
-    if (begin !== "BEGIN") this.#look();
+    if (begin !== "BEGIN") this.#place?.look();
     this.run(begin);
     let committing = false;
     try {
@@ -167,8 +153,6 @@ export class Connection {
   }
 }
 
-/** How often a reader looks whether the file is still in its place, in milliseconds. */
-const LOOK_EVERY_MS = 100;
 const SQLITE_IOERR = 10;
 
 /** What each primary result code (https://www.sqlite.org/rescode.html) means to a caller. */

@@ -5,7 +5,7 @@
  */
 
 import { BackendError } from "../../document/errors.ts";
-import { makeFile } from "../database_file.ts";
+import { makeFile, Place } from "../database_file.ts";
 import { Connection, type SqliteDatabase, toBackendError } from "./driver.ts";
 import { prepareSchema } from "./schema.ts";
 
@@ -31,8 +31,8 @@ export async function openDatabase(options: SqliteBackendOptions): Promise<Conne
   const { path = ":memory:", synchronous = "full", maxContentionMs = 5000 } = options;
   const database = options.database ?? await openFile(path);
   try {
-    const isInPlace = options.database === undefined ? watchPlace(path) : undefined;
-    const connection = new Connection(database, maxContentionMs, isInPlace);
+    const place = options.database === undefined && path !== ":memory:" ? new Place(path) : undefined;
+    const connection = new Connection(database, maxContentionMs, place);
     await connection.single(() => {
       connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
       checkIntegers(connection);
@@ -56,22 +56,6 @@ async function openFile(path: string): Promise<SqliteDatabase> {
   } catch (error) {
     throw toBackendError(error);
   }
-}
-
-/** Tells whether a path still leads to the file that it leads to now. Where files have no number, it always does. */
-function watchPlace(path: string): (() => boolean) | undefined {
-  if (path === ":memory:") return undefined;
-  const { dev, ino } = Deno.statSync(path);
-  if (ino === null) return undefined;
-  return () => {
-    try {
-      const now = Deno.statSync(path);
-      return now.ino === ino && now.dev === dev;
-    } catch (error) {
-      if (error instanceof Deno.errors.NotFound) return false;
-      throw error;
-    }
-  };
 }
 
 /** `@db/sqlite` cuts integers to 32 bits unless told otherwise, which would damage a journal silently. */
