@@ -6,6 +6,7 @@
 
 import {
   type CacheHint,
+  type CompleteRequestParams,
   type GetPromptResult,
   type McpServer,
   ProtocolError,
@@ -19,6 +20,7 @@ import type { HandleInfo } from "../document/snapshot.ts";
 import { ageText } from "./age.ts";
 import { type Call, toMeta } from "./call.ts";
 import type { ServedRequest, Telemetry } from "./telemetry.ts";
+import { completeHandle } from "./completion.ts";
 import { inTime, tooLate } from "./deadline.ts";
 import { load } from "./tools/reads.ts";
 
@@ -44,14 +46,14 @@ export function handleOf(uri: string): string | undefined {
   }
 }
 
-/** What servers say that they can: documents as resources, told of when they change where that reaches the client. */
+/** What servers say that they can: documents as resources, with handles completed, told of when they change where that reaches the client. */
 export const RESOURCES = {
   /** Nothing is told: an older client over HTTP has no stream. */
-  none: { resources: { subscribe: false, listChanged: false }, prompts: { listChanged: false } },
+  none: { resources: { subscribe: false, listChanged: false }, prompts: { listChanged: false }, completions: {} },
   /** An older client subscribes to one resource at a time. */
-  subscribe: { resources: { subscribe: true, listChanged: false }, prompts: { listChanged: false } },
+  subscribe: { resources: { subscribe: true, listChanged: false }, prompts: { listChanged: false }, completions: {} },
   /** A client of 2026-07-28 listens. */
-  listen: { resources: { subscribe: true, listChanged: true }, prompts: { listChanged: false } },
+  listen: { resources: { subscribe: true, listChanged: true }, prompts: { listChanged: false }, completions: {} },
 } as const;
 
 /** How a client is told of changes. */
@@ -108,6 +110,14 @@ export function addResources(
         return { contents: [{ uri, mimeType: TYPE, text }] };
       }),
   );
+  server.setRequestHandler(
+    "completion/complete",
+    ({ params }, request) =>
+      served({ method: "completion/complete" }, request, async (call) => {
+        checkCompletable(params);
+        return await completeHandle(call, params.argument.value);
+      }),
+  );
   server.setRequestHandler("prompts/list", () => ({ prompts: [RESUME] }));
   server.setRequestHandler("prompts/get", ({ params: { name, arguments: args } }, request) => {
     const prompt = name === RESUME.name ? name : undefined; // what a caller made up is told to nobody
@@ -116,6 +126,16 @@ export function addResources(
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${name}.`);
     });
   });
+}
+
+/** @throws {ProtocolError} for what is none of ours. */
+function checkCompletable({ ref, argument }: CompleteRequestParams): void {
+  const isOurs = ref.type === "ref/prompt" ? ref.name === RESUME.name : ref.uri === TEMPLATE.uriTemplate;
+  if (isOurs && argument.name === "handle") return;
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `Only handle is completed: of the prompt ${RESUME.name}, and of ${TEMPLATE.uriTemplate}.`,
+  );
 }
 
 const TEMPLATE = {

@@ -8,7 +8,6 @@
 const ASKS_NOTHING =
   "No tool asks the client for anything: no elicitation, no sampling, no roots. It is not advertised.";
 const NO_LOGGING = "Nothing is logged to clients, and it is not advertised: logs go to the operator.";
-const NO_COMPLETION = "Arguments are not completed, and it is not advertised.";
 const NO_STREAM = "An older client over HTTP has no stream on which it could be told, so this is not advertised to it.";
 
 /** Scenarios, or single checks of one as `scenario:check`, by the revision that requires them. */
@@ -18,7 +17,6 @@ export const EXPECTED: Readonly<Record<"2026-07-28" | "2025-11-25", Readonly<Rec
     "server-stateless:sep-2575-missing-capability-http-400": ASKS_NOTHING,
     "server-stateless:sep-2575-http-server-no-independent-requests-on-stream": ASKS_NOTHING,
     "server-stateless:sep-2575-server-no-log-without-loglevel": NO_LOGGING,
-    "completion-complete": NO_COMPLETION,
     "input-required-result-basic-elicitation": ASKS_NOTHING,
     "input-required-result-basic-sampling": ASKS_NOTHING,
     "input-required-result-basic-list-roots": ASKS_NOTHING,
@@ -35,7 +33,6 @@ export const EXPECTED: Readonly<Record<"2026-07-28" | "2025-11-25", Readonly<Rec
   "2025-11-25": {
     "logging-set-level": NO_LOGGING,
     "tools-call-with-logging": NO_LOGGING,
-    "completion-complete": NO_COMPLETION,
     "tools-call-sampling": ASKS_NOTHING,
     "tools-call-elicitation": ASKS_NOTHING,
     "elicitation-sep1034-defaults": ASKS_NOTHING,

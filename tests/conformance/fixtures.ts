@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type McpServer, ResourceTemplate, type ServerContext } from "@modelcontextprotocol/server";
+import { completable, type McpServer, ResourceTemplate, type ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
@@ -86,7 +86,10 @@ function addPrompts(server: McpServer): void {
   );
   server.registerPrompt(
     "test_prompt_with_arguments",
-    { description: "A fixture.", argsSchema: z.object({ arg1: z.string(), arg2: z.string() }) },
+    {
+      description: "A fixture.",
+      argsSchema: z.object({ arg1: completable(z.string(), (typed) => [`${typed}is`, `${typed}k`]), arg2: z.string() }),
+    },
     ({ arg1, arg2 }) => say(text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)),
   );
   server.registerPrompt(

@@ -183,6 +183,10 @@ async function reading(reach: Reach, handle: string): Promise<readonly string[]>
   for (const { uriTemplate } of (await client.listResourceTemplates()).resourceTemplates) {
     const uri = uriTemplate.replaceAll(/\{\w+\}/g, handle);
     await tell(uri, () => client.readResource({ uri }));
+    const ref = { type: "ref/resource", uri: uriTemplate } as const;
+    for (const [what, value] of Object.entries({ all: "", handle, most: handle.slice(0, -1), title: "stone" })) {
+      await tell(`completing ${what}`, () => client.complete({ ref, argument: { name: "handle", value } }));
+    }
     await tell(`listening to ${uri}`, async () => {
       const subscription = await client.listen({ resourceSubscriptions: [uri] });
       await subscription.close();

@@ -47,6 +47,10 @@ interface ResourceClient {
   ): Promise<{ contents: readonly { readonly uri: string; readonly text?: unknown }[] }>;
   listPrompts(): Promise<{ prompts: readonly { readonly name: string }[] }>;
   getPrompt(params: { name: string; arguments?: Record<string, string> }): Promise<{ messages: readonly unknown[] }>;
+  complete(params: {
+    ref: { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };
+    argument: { name: string; value: string };
+  }): Promise<{ completion: { values: readonly string[]; hasMore?: boolean } }>;
 }
 
 /** Both clients over HTTP. Each is the other's neighbour, and sees nothing of it. */
@@ -105,6 +109,39 @@ for (const [name, connect] of [["1.x", connectHttpLegacy], ["2.x", connectHttpMo
     assertMatch(await said(), new RegExp(`- ${handle}: \\\\"Aarhus\\\\" \\(trip, version 1, by .*, just now\\)`));
     assertStringIncludes(await said({ handle }), `state_load`);
     await assertRejects(() => client.getPrompt({ name: "other" }), Error, "no prompt other");
+  });
+
+  Deno.test(`completion: a handle by what stands in it or in its title, the user's own alone, for the ${name} client`, async () => {
+    await using site = await openSite();
+    const mint = (user: string, kind: string, title: string) => site.store.mint(kind, {}, { user, title });
+    const [aarhus, copenhagen] = [await mint("alice", "trip", "Aarhus"), await mint("alice", "trip", "København")];
+    await mint("bob", "trip", "Aarhus by bike");
+    await using alice = await connect(await site.caller("alice"));
+    const client: ResourceClient = alice.client;
+    const refs = [
+      { type: "ref/prompt", name: "resume" },
+      { type: "ref/resource", uri: "mcpstate://handle/{handle}" },
+    ] as const;
+    for (const ref of refs) {
+      const typed = async (value: string) =>
+        (await client.complete({ ref, argument: { name: "handle", value } })).completion;
+      assertEquals(await typed(""), { values: [copenhagen, aarhus], hasMore: false });
+      assertEquals(await typed("trip_"), { values: [copenhagen, aarhus], hasMore: false });
+      assertEquals((await typed(aarhus.slice(0, -1))).values, [aarhus]);
+      assertEquals((await typed("aar")).values, [aarhus]);
+      assertEquals((await typed("købe")).values, [copenhagen]);
+      assertEquals(await typed("bike"), { values: [], hasMore: false });
+      await assertRejects(() => client.complete({ ref, argument: { name: "other", value: "" } }), Error, "Only handle");
+    }
+    const other = { type: "ref/prompt", name: "other" } as const;
+    await assertRejects(
+      () => client.complete({ ref: other, argument: { name: "handle", value: "" } }),
+      Error,
+      "resume",
+    );
+    for (let i = 0; i < 100; i++) await mint("alice", "log", "many");
+    const all = (await client.complete({ ref: refs[0], argument: { name: "handle", value: "" } })).completion;
+    assertEquals([all.values.length, all.hasMore], [100, true]);
   });
 }
 
