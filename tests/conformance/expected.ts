@@ -5,6 +5,7 @@
  * @module
  */
 
+// Both could be had by fixtures, which would judge the SDK and nothing of ours.
 const ASKS_NOTHING =
   "No tool asks the client for anything: no elicitation, no sampling, no roots. It is not advertised.";
 const NO_LOGGING = "Nothing is logged to clients, and it is not advertised: logs go to the operator.";
