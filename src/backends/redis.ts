@@ -71,7 +71,7 @@ import { packHead } from "./redis/packed.ts";
 import { within } from "./redis/link.ts";
 import { open } from "./redis/open.ts";
 import type { RedisBackendOptions } from "./redis/options.ts";
-import { toPlain } from "./redis/plain.ts";
+import { type Plain, toPlain } from "./redis/plain.ts";
 import { ENTRIES, LOCATE, READ, RECALL } from "./redis/read_scripts.ts";
 import { type Answer, list, toAnswer, toRequest, toStamp } from "./redis/records.ts";
 import { Rivals } from "./redis/rivals.ts";
@@ -96,6 +96,9 @@ export async function openRedisBackend(options: RedisBackendOptions = {}): Promi
 /** How long the end waits for what nobody else waits for. */
 const LAST_WORDS_MS = 250;
 
+/** How long who has no leftovers is left in peace: a busy writer would ask for them many times in that. */
+const CLEAN_MS = 250;
+
 class RedisBackend implements Backend {
   readonly #caller: Caller;
   readonly #keys: Keys;
@@ -106,6 +109,8 @@ class RedisBackend implements Backend {
   /** Those whose leftovers are being removed. */
   readonly #tidied = new Map<string, Promise<unknown>>();
   #steps = 0;
+  /** Who had no leftovers a moment ago. */
+  #clean: { readonly user: string; readonly until: number } | undefined;
 
   constructor({ caller, keys, ears }: { caller: Caller; keys: Keys; ears: Ears }) {
     this.#caller = caller;
@@ -161,8 +166,7 @@ class RedisBackend implements Backend {
     expected: Expected,
     append: Append,
   ): Promise<Appended | Lost | Absent | Gone | Replayed> {
-    const plain = toPlain(key, expected, append);
-    const answer = plain === undefined ? await this.#append(key, expected, append) : await this.#groups.append(plain);
+    const answer = await this.#appendPlain(toPlain(key, expected, append)) ?? await this.#append(key, expected, append);
     this.#tidy(key.user);
     return only(answer, "appended", "lost", "absent", "gone", "replayed");
   }
@@ -234,6 +238,13 @@ class RedisBackend implements Backend {
     return toAnswer(await this.#caller.run(script, keys, args), key.id);
   }
 
+  /** `undefined` if nothing was done: there is more to do than that, or something to tell. */
+  #appendPlain(plain: Plain | undefined): Promise<Answer | undefined> | undefined {
+    return plain?.keyframe === undefined
+      ? plain && this.#groups.append(plain)
+      : this.#groups.framed(plain, plain.keyframe);
+  }
+
   #append(key: DocumentKey, expected: Expected, append: Append): Promise<Answer> {
     const keys = this.#writeKeys(key, append.steps.map(({ request }) => request));
     return this.#run(APPEND, key, keys, toAppend(key, expected, append));
@@ -248,8 +259,12 @@ class RedisBackend implements Backend {
   /** Removes some leftovers of a user, now and then. What it is on the way to neither waits for it nor fails with it. */
   #tidy(user: string): void {
     if (this.#steps++ % TIDY_EVERY !== 0 || this.#tidied.has(user)) return;
-    const done = () => this.#tidied.delete(user);
-    this.#tidied.set(user, this.#users.sweep(user, MOST_LEFTOVERS).then(done, done));
+    if (this.#clean?.user === user && performance.now() < this.#clean.until) return;
+    const done = (swept?: number) => {
+      this.#tidied.delete(user);
+      if (swept === 0) this.#clean = { user, until: performance.now() + CLEAN_MS };
+    };
+    this.#tidied.set(user, this.#users.sweep(user, MOST_LEFTOVERS).then(done, () => done()));
   }
 }
 

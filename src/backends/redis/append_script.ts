@@ -22,19 +22,18 @@ export const APPEND = writing(
 local ARGV = ARGV
 if #ARGV == ${PLAIN_ARGUMENTS + 2} then
   local call = redis.call
-  local id, known, rest, stamp, body, writeId, turn = unpack(ARGV)
-  local answer, seq = plain(KEYS[6], KEYS[7], hasTurn(stamp) and KEYS[10], clock(), call('HGET', KEYS[1], 'seq') or 0,
-    known, rest, stamp, body)
+  local named, known, rest, stamp, body, writeId, turn = unpack(ARGV)
+  local id, title = parse(named)
+  local answer, seq = plain(KEYS[1], KEYS[6], KEYS[7], hasTurn(stamp) and KEYS[10], clock(), nil, known, rest, stamp, body, title)
   if answer then
-    call('HSET', KEYS[1], 'seq', seq)
     call('ZADD', KEYS[2], seq, id)
     redis.pcall('PUBLISH', KEYS[1], '')
     return answer
   end
   local next, bytes, oldest = string.match(rest, '^(%d+) %S+ %S+ %S+ (%d+) (%d+)')
-  local named, draft, offset, writer = string.match(stamp, '^(%d+) (%S+) (%d+) (.*)$')
+  local entryTurn, draft, offset, writer = string.match(stamp, '^(%d+) (%S+) (%d+) (.*)$')
   ARGV = {id, string.format('%.0f', next - 1), writeId, turn, bytes, oldest, '', '', '', '', draft, writer, body, offset,
-    named, '', 'keep', '', '', ''}
+    entryTurn, title and '=' .. title or '', 'keep', '', '', ''}
 end
 
 -- Nothing has happened yet.
@@ -132,27 +131,69 @@ return {'appended', toValues(head), stamps}
 );
 
 /**
+ * The same of one document, with the keyframe of the entry. `KEYS`: the ten of every script about a document. `ARGV`: the
+ * five of the entry, then the keyframe's row in the index and its body.
+ */
+export const APPEND_FRAMED = writing(
+  PLAIN,
+  `
+local named, known, rest, stamp, body, row, state = unpack(ARGV)
+local id, title = parse(named)
+local answer, number = plain(KEYS[1], KEYS[6], KEYS[7], hasTurn(stamp) and KEYS[10], clock(), nil, known, rest, stamp, body, title)
+if not answer then return '' end
+local version, expiresAt, oldest = string.match(rest, '^(%d+) (%S+) %S+ %S+ %S+ (%d+)')
+redis.call('ZREMRANGEBYSCORE', KEYS[8], version, version)
+redis.call('ZADD', KEYS[8], version, row)
+redis.call('HSET', KEYS[9], version, state)
+if expiresAt ~= '-' then -- these may have come into being just now
+  redis.call('PEXPIREAT', KEYS[8], expiresAt)
+  redis.call('PEXPIREAT', KEYS[9], expiresAt)
+end
+redis.call('ZADD', KEYS[2], number, id)
+redis.pcall('PUBLISH', KEYS[1], '')
+if oldest == '1' then return answer end
+`,
+  BASE,
+  JOURNAL,
+  KEYFRAMES,
+  `
+reclaim(oldest)
+return answer
+`,
+);
+
+/**
  * Appends to several documents of a user, one plain entry each; every one stands for itself. `KEYS`: user, documents, then
- * head and journal of each, and its turns where its entry is of one. `ARGV`: five for each document: id; the text of its
- * head; what the two texts will be (see `packed.ts`); the body. Answers when each was written and its number, parted by
+ * head and journal of each, and its turns where its entry is of one. `ARGV`: five for each document: id, and after a NUL
+ * its title if there is a new one; the text of its head; what the two texts will be (see `packed.ts`); the body. Answers when each was written and its number, parted by
  * commas; nothing where nothing was done: the script that can do more is to be asked.
  */
 export const APPEND_EACH = writing(
   PLAIN,
   `
 local at = clock()
+if #ARGV == ${PLAIN_ARGUMENTS} then
+  local stamp, id, title = ARGV[4], parse(ARGV[1])
+  local answer, number =
+    plain(KEYS[1], KEYS[3], KEYS[4], hasTurn(stamp) and KEYS[5], at, nil, ARGV[2], ARGV[3], stamp, ARGV[5], title)
+  if not answer then return '' end
+  redis.call('ZADD', KEYS[2], number, id)
+  redis.pcall('PUBLISH', KEYS[1], '')
+  return answer
+end
 local seq = redis.call('HGET', KEYS[1], 'seq') or 0
 local answers, order, key = {}, {}, 3
 for i = 1, #ARGV, ${PLAIN_ARGUMENTS} do
-  local stamp = ARGV[i + 3]
+  local stamp, id, title = ARGV[i + 3], parse(ARGV[i])
   local TURNS = hasTurn(stamp) and KEYS[key + 2]
-  local answer, number = plain(KEYS[key], KEYS[key + 1], TURNS, at, seq, ARGV[i + 1], ARGV[i + 2], stamp, ARGV[i + 4])
+  local answer, number = plain(KEYS[1], KEYS[key], KEYS[key + 1], TURNS, at, seq, ARGV[i + 1], ARGV[i + 2], stamp,
+    ARGV[i + 4], title)
   key = key + (TURNS and 3 or 2)
   answers[#answers + 1] = answer or ''
   if answer then
     seq = number
     order[#order + 1] = number
-    order[#order + 1] = ARGV[i]
+    order[#order + 1] = id
   end
 end
 if #order > 0 then

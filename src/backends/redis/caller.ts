@@ -65,19 +65,20 @@ export class Caller {
     script?: Script,
   ): Promise<unknown> {
     // Not the time of day: a clock that is set must not end a call.
-    const deadline = performance.now() + this.deadlineMs;
+    let begun = performance.now();
+    const deadline = begun + this.deadlineMs;
     let mayHaveLanded = false;
     let wasSilent = false;
     let args = command;
     for (let pauseMs = 10;; pauseMs = Math.min(pauseMs * 2, 250)) {
       if (this.#closed) throw closed();
-      const begun = performance.now();
       const timeoutMs: number = wasSilent ? deadline - begun : link.attemptMs(deadline - begun);
       try {
         return await link.send(args, key, timeoutMs);
       } catch (error) {
         if (replyCode(error) === "NOSCRIPT" && script !== undefined && args === command) {
           args = ["EVAL", script.source, ...command.slice(2)];
+          begun = performance.now();
           continue;
         }
         wasSilent ||= performance.now() - begun >= timeoutMs - 1;
@@ -90,6 +91,7 @@ export class Caller {
         if (performance.now() + waitMs >= deadline) throw toBackendError(error, mayHaveLanded);
         await this.#pause(waitMs);
         if (this.#closed && mayHaveLanded) throw toBackendError(error, true);
+        begun = performance.now();
       }
     }
   }

@@ -99,12 +99,13 @@ export class Connection implements Link {
   }
 
   send(args: readonly string[], _key: string | undefined, timeoutMs: number): Promise<unknown> {
-    return this.#send(args, timeoutMs);
+    const client = this.#client;
+    return client === undefined ? this.#sendSoon(args, timeoutMs) : this.#sendNow(client, args, timeoutMs);
   }
 
   /** Sends a command to a server that takes the keys over from another. */
   sendAsking(args: readonly string[], timeoutMs: number): Promise<unknown> {
-    return this.#send(args, timeoutMs, ["ASKING"]);
+    return this.#sendSoon(args, timeoutMs, ["ASKING"]);
   }
 
   nodes(): Promise<readonly Link[]> {
@@ -126,24 +127,33 @@ export class Connection implements Link {
     this.#deadlines.close();
   }
 
-  /** Sends a command, right behind another where there is one, and answers its reply. */
-  async #send(args: readonly string[], timeoutMs: number, before?: readonly string[]): Promise<unknown> {
+  /** Connects first where it has to. */
+  async #sendSoon(args: readonly string[], timeoutMs: number, before?: readonly string[]): Promise<unknown> {
     const begun = performance.now();
     const client = this.#client ?? await this.#connected(timeoutMs);
+    return await this.#sendNow(client, args, timeoutMs - (performance.now() - begun), before);
+  }
+
+  /** Sends a command, right behind another where there is one, and answers its reply. */
+  #sendNow(
+    client: NodeRedis,
+    args: readonly string[],
+    timeoutMs: number,
+    before?: readonly string[],
+  ): Promise<unknown> {
     const late = () => {
       this.#drop(client); // a connection that says nothing is no use to those behind either
       return new Unanswered("no reply in time", true);
     };
-    try {
-      const led = before === undefined ? undefined : client.sendCommand(before);
-      const reply = client.sendCommand(args);
-      const both = led === undefined ? reply : Promise.all([led, reply]).then(([, last]) => last);
-      return await this.#deadlines.within(both, timeoutMs - (performance.now() - begun), late);
-    } catch (error) {
-      if (error instanceof Unanswered || replyCode(error) !== undefined) throw error;
+    const failed = (error: unknown) => {
+      if (replyCode(error) !== undefined) return error;
       this.#drop(client);
-      throw new Unanswered("the connection was lost", true, { cause: error });
-    }
+      return new Unanswered("the connection was lost", true, { cause: error });
+    };
+    const led = before === undefined ? undefined : client.sendCommand(before);
+    const reply = client.sendCommand(args);
+    const both = led === undefined ? reply : Promise.all([led, reply]).then(([, last]) => last);
+    return this.#deadlines.within(both, timeoutMs, late, failed);
   }
 
   async #connected(timeoutMs: number): Promise<NodeRedis> {

@@ -18,8 +18,17 @@ export class Deadlines {
   #wakeAt = Infinity;
   #closed = false;
 
-  /** Settles as the promise does, or rejects with what `late` answers when the time is over. */
-  within<T>(promise: Promise<T>, timeoutMs: number, late: () => Error): Promise<T> {
+  /**
+   * Settles as the promise does, or rejects with what `late` answers when the time is over.
+   *
+   * @param failed what to reject with instead of what the promise does.
+   */
+  within<T>(
+    promise: Promise<T>,
+    timeoutMs: number,
+    late: () => Error,
+    failed: (error: unknown) => unknown = (error) => error,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       const wait: Wait = { until: performance.now() + timeoutMs, expire: () => reject(late()) };
       this.#waits.add(wait);
@@ -29,7 +38,7 @@ export class Deadlines {
         resolve(value);
       }, (error) => {
         this.#end(wait);
-        reject(error);
+        reject(failed(error));
       });
     });
   }

@@ -5,7 +5,9 @@
  * @module
  */
 
-import { APPEND, APPEND_EACH } from "./append_script.ts";
+import { APPEND, APPEND_EACH, APPEND_FRAMED } from "./append_script.ts";
+import type { Keyframe } from "../../document/journal.ts";
+import type { Appended } from "../backend.ts";
 import type { Caller } from "./caller.ts";
 import type { Keys } from "./keys.ts";
 import { type Plain, pushPlain, toAppended } from "./plain.ts";
@@ -50,6 +52,15 @@ export class Groups {
       group.characters += plain.entry.body.length;
       if (group.waiting.length === MOST || group.characters > MOST_CHARACTERS) this.#send(user, group);
     });
+  }
+
+  /** Appends one entry with its keyframe; `undefined` where nothing was done. @throws {BackendError} */
+  async framed(plain: Plain, { version, bytes, writeId, body }: Keyframe): Promise<Appended | undefined> {
+    const args: string[] = [];
+    pushPlain(args, plain);
+    args.push(`${version} ${bytes} ${writeId}`, body);
+    const news = text(await this.caller.run(APPEND_FRAMED, this.keys.all(plain.key), args));
+    return news === "" ? undefined : toAppended(news, plain);
   }
 
   #send(user: string, { waiting }: Group): void {

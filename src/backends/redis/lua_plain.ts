@@ -20,17 +20,19 @@ local function clock()
   return string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
 end
 
--- Answers when it was written and its number in the user's order; or nothing, and has done nothing.
-local function plain(HEAD, JOURNAL, TURNS, at, before, known, rest, stamp, body)
+-- Answers when it was written and its number in the user's order; or nothing, and has done nothing. The number is the one
+-- after that before, which is for the caller to keep; without that it is taken here.
+local function plain(USER, HEAD, JOURNAL, TURNS, at, before, known, rest, stamp, body, title)
   if redis.pcall('HGET', HEAD, 'now') ~= known then return nil end
   local version, expiresAt = string.match(rest, '^(%d+) (%S+)')
   if expiresAt ~= '-' and tonumber(expiresAt) <= tonumber(at) then return nil end
   if known > at then at = string.format('%.0f', math.max(string.match(known, '^%d+'), at)) end
-  local seq = string.format('%.0f', before + 1)
+  local seq = string.format('%.0f', before and before + 1 or redis.call('HINCRBY', USER, 'seq', 1))
   local numbered = at .. ' ' .. seq .. ' '
   local added = redis.pcall('XADD', JOURNAL, version .. '-0', 'stamp', numbered .. stamp, 'body', body)
   if type(added) == 'table' then return nil end -- one among many that is damaged must not end the script
   redis.call('HSET', HEAD, 'now', numbered .. rest .. ' ' .. stamp)
+  if title then redis.call('HSET', HEAD, 'title', title) end
   if TURNS then
     local turn = string.match(stamp, '^%d+')
     redis.call('ZREMRANGEBYSCORE', TURNS, turn, turn)
@@ -38,6 +40,13 @@ local function plain(HEAD, JOURNAL, TURNS, at, before, known, rest, stamp, body)
     if expiresAt ~= '-' then redis.call('PEXPIREAT', TURNS, expiresAt) end -- it may have come into being just now
   end
   return at .. ' ' .. seq, seq
+end
+
+-- The id, and what follows it after a NUL: a title, if there is a new one.
+local function parse(named)
+  local nul = string.find(named, '\\0', 1, true)
+  if nul then return string.sub(named, 1, nul - 1), string.sub(named, nul + 1) end
+  return named
 end
 
 -- The entry is of a turn: no number begins with a 0 but that.

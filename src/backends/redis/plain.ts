@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Append, Appended, DocumentKey, EntryDraft, Expected, Head } from "../backend.ts";
+import type { Keyframe } from "../../document/journal.ts";
+import type { Append, Appended, Base, DocumentKey, EntryDraft, Expected, Head } from "../backend.ts";
 import { packHead, packRest, packStamp } from "./packed.ts";
 import { number } from "./records.ts";
 
@@ -22,11 +23,12 @@ export interface Plain {
   readonly oldest: number;
   /** The turn of the entry. */
   readonly turn: number;
+  /** That of the entry, if it is due. */
+  readonly keyframe?: Keyframe;
 }
 
 /**
- * An append as a plain one; `undefined` if it is more: a batch, a request, a keyframe, a title, a time to live, or a large
- * body.
+ * An append as a plain one; `undefined` if it is more: a batch, a request, a time to live, or a large body.
  */
 export function toPlain(key: DocumentKey, expected: Expected, append: Append): Plain | undefined {
   const { head, version, writeId, turn } = expected;
@@ -35,15 +37,30 @@ export function toPlain(key: DocumentKey, expected: Expected, append: Append): P
   }
   const { steps, keyframe, bytes, oldest } = append;
   const { entry, request } = steps[0];
-  if (steps.length > 1 || keyframe !== undefined || request !== undefined || entry === undefined) return undefined;
-  if (entry.ttlDays !== undefined || entry.title !== undefined || entry.body.length > MOST_CHARACTERS) return undefined;
-  return { key, head, entry, bytes, oldest: Math.max(oldest, head.oldest), turn: Math.max(turn, entry.turn ?? 0) };
+  if (steps.length > 1 || request !== undefined || entry === undefined) return undefined;
+  if (entry.ttlDays !== undefined || entry.body.length > MOST_CHARACTERS) return undefined;
+  return {
+    key,
+    head,
+    entry,
+    bytes,
+    oldest: Math.max(oldest, head.oldest),
+    turn: Math.max(turn, entry.turn ?? 0),
+    keyframe,
+  };
+}
+
+/** Where reading starts once it is written. */
+function baseOf({ head, entry, bytes, keyframe }: Plain): Base {
+  return keyframe === undefined ? head.base : { version: keyframe.version, bytes, offset: entry.offset };
 }
 
 /** Adds its five arguments. */
-export function pushPlain(args: string[], { key, head, entry, bytes, oldest, turn }: Plain): void {
-  const { expiresAt, ttlDays, base } = head;
-  const { writeId, writer, body, offset } = entry;
+export function pushPlain(args: string[], plain: Plain): void {
+  const { key, head, entry, bytes, oldest, turn } = plain;
+  const { expiresAt, ttlDays } = head;
+  const base = baseOf(plain);
+  const { writeId, writer, body, offset, title } = entry;
   const rest = {
     version: head.version + 1,
     expiresAt,
@@ -53,7 +70,8 @@ export function pushPlain(args: string[], { key, head, entry, bytes, oldest, tur
     oldest,
     base,
   };
-  args.push(key.id, packHead(head), packRest(rest), packStamp({ turn, writeId, offset, writer }), body);
+  const named = title === undefined ? key.id : `${key.id}\0${title}`;
+  args.push(named, packHead(head), packRest(rest), packStamp({ turn, writeId, offset, writer }), body);
 }
 
 /**
@@ -61,16 +79,17 @@ export function pushPlain(args: string[], { key, head, entry, bytes, oldest, tur
  *
  * @throws {BackendError} if the news are damaged.
  */
-export function toAppended(news: string, { head: before, entry, bytes, oldest, turn }: Plain): Appended {
+export function toAppended(news: string, plain: Plain): Appended {
+  const { head: before, entry, bytes, oldest, turn } = plain;
   const space = news.indexOf(" ");
   const at = number(news.slice(0, space));
   const seq = number(news.slice(space + 1));
-  const { writeId, writer, offset } = entry;
+  const { writeId, writer, offset, title = before.title } = entry;
   const version = before.version + 1;
   const head: Head = {
     id: before.id,
     kind: before.kind,
-    title: before.title,
+    title,
     version,
     writeId,
     createdAt: before.createdAt,
@@ -83,7 +102,7 @@ export function toAppended(news: string, { head: before, entry, bytes, oldest, t
     bytes,
     oldest,
     offset,
-    base: before.base,
+    base: baseOf(plain),
     seq,
     createdSeq: before.createdSeq,
   };
