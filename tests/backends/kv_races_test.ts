@@ -1,6 +1,8 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Backend, Head } from "../../src/backends/backend.ts";
 import { openKvBackend } from "../../src/backends/kv.ts";
+import { isTombstone } from "../../src/backends/records.ts";
+import { BackendError } from "../../src/document/errors.ts";
 import {
   AARHUS,
   appendAfter,
@@ -137,6 +139,26 @@ Deno.test("kv: a purge that meets a mint removes that too, and a mint that meets
   });
   assertEquals((await mint(backend, { user: "alice", id: "trip_anew" })).seq, 1);
   assertSound(await site.records());
+});
+
+Deno.test("kv: a purge that is cut short lists nothing that it has removed", async () => {
+  await using site = new KvSite();
+  const { backend, kv, other } = await pair(site);
+  for (let i = 0; i < 120; i++) {
+    await mint(backend, { user: "alice", id: `trip_${i}` }, { ttlDays: i % 2 ? 1 : undefined });
+  }
+  await backend.remove({ user: "alice", id: "trip_7" }, removal());
+  beforeCommit(kv, 2, () => Promise.resolve(kv.close()));
+  await assertRejects(() => backend.purge("alice"), BackendError);
+  const range = { direction: "up", from: 0, limit: 200, tombstones: true } as const;
+  const { documents } = await other.list("alice", range);
+  assert(documents.length > 0 && documents.length < 120, "it was cut short in the middle");
+  for (const { id } of documents) assert((await other.read({ user: "alice", id }, HEAD)).outcome !== "absent", id);
+  await site.sweepLater();
+  assertSound(await site.records());
+  const alive = documents.filter((document) => !isTombstone(document)).length;
+  assertEquals(await other.purge("alice"), alive);
+  assertEquals((await site.records()).map(({ key }) => key), [["format"]]);
 });
 
 Deno.test("kv: readers never meet a hole in what they were told while a document is pruned and deleted", async () => {

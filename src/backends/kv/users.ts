@@ -10,7 +10,7 @@ import type { Connection } from "./connection.ts";
 import { DELETED_AT_ONCE, type KvEntry, type KvSelector } from "./database.ts";
 import { Counter, runStep, type Step, THOROUGH } from "./step.ts";
 import { removeRequests, REQUESTS_AT_ONCE, sweepLeftovers, sweepOrphans } from "./sweep.ts";
-import { readDocument, toUser, type UserRecord } from "./values.ts";
+import { type Buried, type Live, readDocument, toUser, type UserRecord } from "./values.ts";
 import { leaveJournal } from "./write.ts";
 
 /** How often a page is read again because the user's record has moved meanwhile. */
@@ -81,7 +81,12 @@ async function purgeSome(connection: Connection, step: Step, user: string): Prom
   for (const { key, value } of documents) {
     step.delete(key);
     const document = readDocument(value);
-    if (document === undefined || "tombstone" in document) continue;
+    if (document === undefined) continue;
+    // With the document, so that a purge that is cut short leaves nothing in the list that cannot be read.
+    const { id, seq, at } = placesOf(document);
+    step.delete(keys.listed(user, seq));
+    if (at !== undefined) step.delete(keys.due({ user, id }, at));
+    if ("tombstone" in document) continue;
     live++;
     leaveJournal(connection, step, user, document.journal, Infinity);
   }
@@ -93,7 +98,7 @@ async function purgeSome(connection: Connection, step: Step, user: string): Prom
   // From here on the step fails if anybody has made a document meanwhile.
   step.check(record);
   if (await removeRequests(connection, step, user, Infinity, REQUESTS_AT_ONCE) > 0) return 0;
-  // The places of the documents in the list and among the due, and what a damaged record has left.
+  // What a damaged record, or a touch meanwhile, has left.
   for (const prefix of [keys.list(user), keys.dues(user), keys.requests(user)]) {
     const strays = await connection.list({ prefix }, DELETED_AT_ONCE);
     for (const { key } of strays) step.delete(key);
@@ -102,4 +107,10 @@ async function purgeSome(connection: Connection, step: Step, user: string): Prom
   if (record.versionstamp === null) return undefined;
   step.delete(record.key);
   return 0;
+}
+
+/** Where a document is in the list and, if it will end or be forgotten, among the due. */
+function placesOf(document: Live | Buried): { readonly id: string; readonly seq: number; readonly at?: number } {
+  if ("tombstone" in document) return { ...document.tombstone, at: document.dueAt };
+  return { ...document.head, at: document.head.expiresAt };
 }
