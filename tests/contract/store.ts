@@ -11,6 +11,7 @@
 import type { HandleStoreOptions } from "../../src/store/options.ts";
 import { HandleStore } from "../../src/store/store.ts";
 import { conflictCases } from "./store_conflict_cases.ts";
+import { countsCases } from "./store_counts_cases.ts";
 import { handleCases } from "./store_handle_cases.ts";
 import { inspectCases } from "./store_inspect_cases.ts";
 import { kindCases } from "./store_kind_cases.ts";
@@ -56,4 +57,5 @@ export function storeContract(name: string, makeTarget: () => Promise<Target>): 
   requestCases(contract);
   kindCases(contract);
   watchCases(contract);
+  countsCases(contract);
 }
