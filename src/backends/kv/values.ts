@@ -240,31 +240,28 @@ function isChunks(value: unknown): value is Chunks {
     "from" in value && typeof value.from === "number" && "count" in value && typeof value.count === "number";
 }
 
-function storedText(fields: Fields, name: string): StoredText {
-  const value = fields[name];
-  if (value instanceof Uint8Array || isChunks(value)) return value;
-  throw damaged(name);
-}
-
 function toFields(value: unknown, name: string): Fields {
   if (typeof value === "object" && value !== null) return { ...value };
   throw damaged(name);
 }
 
+/** Reads a field. @throws {BackendError} if it holds something else. */
+type FieldReader<T> = (fields: Fields, name: string) => T;
+
+function reader<T>(isRight: (value: unknown) => value is T): FieldReader<T> {
+  return (fields, name) => {
+    const value = fields[name];
+    if (isRight(value)) return value;
+    throw damaged(name);
+  };
+}
+
 /** @throws {BackendError} if the field holds no number. */
-export function number(fields: Fields, name: string): number {
-  const value = fields[name];
-  if (typeof value === "number") return value;
-  throw damaged(name);
-}
+export const number: FieldReader<number> = reader((value) => typeof value === "number");
+const text = reader((value) => typeof value === "string");
+const storedText = reader((value): value is StoredText => value instanceof Uint8Array || isChunks(value));
 
-function text(fields: Fields, name: string): string {
-  const value = fields[name];
-  if (typeof value === "string") return value;
-  throw damaged(name);
-}
-
-function optional<T>(read: (fields: Fields, name: string) => T, fields: Fields, name: string): T | undefined {
+function optional<T>(read: FieldReader<T>, fields: Fields, name: string): T | undefined {
   return fields[name] === undefined ? undefined : read(fields, name);
 }
 
