@@ -38,7 +38,9 @@ export async function readEvents(backend: Backend, user: string, cursor: Cursor)
   // What takes a larger number while this goes on is left for the next time: this way nothing slips through between.
   let until = first.seq;
   if (cursor.seq < first.forgotten) return restart("pruned", until);
-  if (await isRewound(backend, user, cursor, first)) return restart("rewound", until);
+  const isPutBack = await isRewound(backend, user, cursor, first);
+  if (isPutBack === undefined) return { events: [], next: cursor, isComplete: false };
+  if (isPutBack) return restart("rewound", until);
   if (cursor.seq === until) return { events: [], next: cursor, isComplete: true };
   const documents = await readAll(backend, user, first);
   if (!await areBuried(backend, user, cursor.seq, documents)) return { events: [], next: cursor, isComplete: false };
@@ -95,8 +97,16 @@ function newestMark(documents: readonly (Head | Tombstone)[], until: number): Cu
   return newest && markOf(newest);
 }
 
-/** Whether what was told last is no longer so, or numbers have gone back. */
-async function isRewound(backend: Backend, user: string, { seq, last }: Cursor, now: ListPage): Promise<boolean> {
+/**
+ * Whether what was told last is no longer so, or numbers have gone back. Not to be told yet of a document that is past due
+ * and that a sweep does not find so: the clock is being set.
+ */
+async function isRewound(
+  backend: Backend,
+  user: string,
+  { seq, last }: Cursor,
+  now: ListPage,
+): Promise<boolean | undefined> {
   if (now.seq < seq) return true;
   if (last === undefined) return false;
   const look = () => backend.entries({ user, id: last.id }, last.version, 1);
@@ -109,7 +119,7 @@ async function isRewound(backend: Backend, user: string, { seq, last }: Cursor, 
     case "absent": // there is a tombstone at least, for as long as tombstones are kept
       return last.version > 0 || now.forgotten < seq;
     case "gone":
-      return isEndRewound(answer.tombstone, seq, last);
+      return answer.tombstone.writeId === "" ? undefined : isEndRewound(answer.tombstone, seq, last);
     case "found":
       return await isChangeRewound(backend, { user, id: last.id }, answer.head, seq, last);
   }

@@ -24,7 +24,7 @@ const fault: fc.Arbitrary<Fault> = fc.oneof(
   fc.record({ at, what: fc.constantFrom("lose" as const, "double" as const) }),
   fc.record({ at, what: fc.constant("crash" as const), process: fc.nat(2) }),
   fc.record({ at, what: fc.constant("jump" as const), ms: fc.constant(HOUR) }),
-  fc.record({ at, what: fc.constant("jump" as const), ms: fc.integer({ min: -2 * HOUR, max: 13 * HOUR }) }),
+  fc.record({ at, what: fc.constant("jump" as const), ms: fc.integer({ min: 0, max: 13 * HOUR }) }),
   fc.record({ at, what: fc.constant("resume" as const) }),
 );
 
@@ -37,8 +37,8 @@ const blink = fc.record({
   .map(({ at, ms, steps }): Fault[] => [{ at, what: "jump", ms }, { at: at + steps, what: "jump", ms: -ms }]);
 
 const blinks = fc.array(blink, { minLength: 1, maxLength: 16 }).map((pairs) => pairs.flat());
-/** Some things go wrong, each at its time; or mostly one. */
-const faults: fc.Arbitrary<Fault[]> = fc.oneof(fc.array(fault, { maxLength: 10 }), blinks);
+/** Some things go wrong, each at its time. */
+const faults: fc.Arbitrary<Fault[]> = fc.array(fault, { maxLength: 10 });
 
 const processes = fc.array(
   fc.array(fc.array(intent, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 3 }),
@@ -109,12 +109,22 @@ const crowd = fc.array(
 );
 
 const anything: fc.Arbitrary<Plan> = fc.record({ ...common, processes: fc.oneof(processes, swarm), faults });
-const mortal: fc.Arbitrary<Plan> = fc.record({ ...common, processes: lives, faults: blinks });
+/**
+ * The clock is set back too, and then nothing is lost: what is past due and cannot be buried is answered as ended all the
+ * same, which a clock that is set back makes untrue.
+ */
+const unsteady = { ...common, noise: fc.constant(0), faults: blinks };
+const backwards: fc.Arbitrary<Plan> = fc.record({ ...unsteady, processes: fc.oneof(processes, swarm) });
+const mortal: fc.Arbitrary<Plan> = fc.record({ ...unsteady, processes: lives });
 
 /** Sorts of plans. */
 export const PLANS = {
   /** Nothing that was acknowledged may be lost. */
-  any: fc.oneof({ weight: 4, arbitrary: anything }, { weight: 1, arbitrary: mortal }),
+  any: fc.oneof(
+    { weight: 4, arbitrary: anything },
+    { weight: 1, arbitrary: backwards },
+    { weight: 1, arbitrary: mortal },
+  ),
   /** The same, about the end of lives above all. */
   lives: mortal,
   /** A replica that lags takes over. */

@@ -153,8 +153,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "a rewound store that no listener notices",
     file: "store/events.ts",
-    right: "if (await isRewound(backend, user, cursor, first))",
-    wrong: "if (await isRewound(backend, user, { seq: 0 }, first))",
+    right: "await isRewound(backend, user, cursor, first)",
+    wrong: "await isRewound(backend, user, { seq: 0 }, first)",
     subject: "memory",
     plans: "failover",
     isQuick: true,
