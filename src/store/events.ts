@@ -119,7 +119,8 @@ async function isRewound(
     case "absent": // there is a tombstone at least, for as long as tombstones are kept
       return last.version > 0 || now.forgotten < seq;
     case "gone":
-      return answer.tombstone.writeId === "" ? undefined : isEndRewound(answer.tombstone, seq, last);
+      if (answer.tombstone.writeId === "") return undefined;
+      return isEndRewound(answer.tombstone, seq, last) || await isTaken(backend, user, seq, last);
     case "found":
       return await isChangeRewound(backend, { user, id: last.id }, answer.head, seq, last);
   }
@@ -130,6 +131,13 @@ function isEndRewound({ createdSeq, seq: endedAt, writeId }: Tombstone, seq: num
   if (createdSeq > seq) return false; // another document, in the place of that one
   // What was told last was this very end, or a change before it.
   return last.version === 0 ? writeId !== last.writeId : endedAt <= seq;
+}
+
+/** Whether another document stands at the place of what was told last, whose own has ended and so stands further on. */
+async function isTaken(backend: Backend, user: string, seq: number, last: Mark): Promise<boolean> {
+  const range = { direction: "up", from: seq - 1, limit: 1, tombstones: true } as const;
+  const { documents: [record] } = await backend.list(user, range);
+  return record !== undefined && record.seq === seq && record.id !== last.id;
 }
 
 /** Of a document that is there. */

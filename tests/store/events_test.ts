@@ -173,6 +173,24 @@ Deno.test("watch: that what was told last is past due, and nobody has buried it 
   await store.close();
 });
 
+Deno.test("watch: a listener whose last event was a change is told that it is lost, also where another document has its place", async () => {
+  const server = new MemoryServer();
+  const store = new HandleStore(server.connect());
+  const handle = await store.mint("trip", { visits: 0 }, alice);
+  const before = server.copy();
+  const next = await listen(store);
+  await store.patch(handle, [increment("visits", 1)], alice);
+  assertEquals(await next(), "change");
+  const replica = new MemoryServer(server.now);
+  replica.restore(before);
+  const survivor = new HandleStore(replica.connect());
+  await survivor.mint("cart", {}, alice);
+  await survivor.revoke(handle, alice);
+  server.restore(replica.copy());
+  assertEquals(await next(), "gap rewound");
+  await store.close();
+});
+
 /** What a server holds that was put back, and has been written to since as often as before. */
 async function rewritten(server: MemoryServer, before: Contents, handle: string): Promise<Contents> {
   const other = new MemoryServer(server.now);
