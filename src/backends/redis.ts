@@ -73,7 +73,7 @@ import { open } from "./redis/open.ts";
 import type { RedisBackendOptions } from "./redis/options.ts";
 import { type Plain, toPlain } from "./redis/plain.ts";
 import { ENTRIES, LOCATE, READ, RECALL } from "./redis/read_scripts.ts";
-import { type Answer, list, toAnswer, toRequest, toStamp } from "./redis/records.ts";
+import { type Answer, list, only, toAnswer, toRequest, toStamp } from "./redis/records.ts";
 import { Rivals } from "./redis/rivals.ts";
 import type { Script } from "./redis/script.ts";
 import { Users } from "./redis/users.ts";
@@ -161,14 +161,16 @@ class RedisBackend implements Backend {
     return only(await this.#run(ENTRIES, key, this.#keys.all(key), args), "found", "absent", "gone");
   }
 
-  async append(
+  append(
     key: DocumentKey,
     expected: Expected,
     append: Append,
   ): Promise<Appended | Lost | Absent | Gone | Replayed> {
-    const answer = await this.#appendPlain(toPlain(key, expected, append)) ?? await this.#append(key, expected, append);
+    const plain = toPlain(key, expected, append);
+    const isAlone = plain === undefined || plain.keyframe !== undefined;
+    const answer = isAlone ? this.#append(key, expected, append, plain) : this.#groups.append(plain);
     this.#tidy(key.user);
-    return only(answer, "appended", "lost", "absent", "gone", "replayed");
+    return answer;
   }
 
   async touch(key: DocumentKey, touch: Touch): Promise<Touched | Absent | Gone> {
@@ -238,16 +240,18 @@ class RedisBackend implements Backend {
     return toAnswer(await this.#caller.run(script, keys, args), key.id);
   }
 
-  /** `undefined` if nothing was done: there is more to do than that, or something to tell. */
-  #appendPlain(plain: Plain | undefined): Promise<Answer | undefined> | undefined {
-    return plain?.keyframe === undefined
-      ? plain && this.#groups.append(plain)
-      : this.#groups.framed(plain, plain.keyframe);
-  }
-
-  #append(key: DocumentKey, expected: Expected, append: Append): Promise<Answer> {
+  /** By the script that does everything, unless the one for keyframes will do. */
+  async #append(
+    key: DocumentKey,
+    expected: Expected,
+    append: Append,
+    plain: Plain | undefined,
+  ): Promise<Appended | Lost | Absent | Gone | Replayed> {
+    const framed = plain?.keyframe && await this.#groups.framed(plain, plain.keyframe);
+    if (framed !== undefined) return framed;
     const keys = this.#writeKeys(key, append.steps.map(({ request }) => request));
-    return this.#run(APPEND, key, keys, toAppend(key, expected, append));
+    const answer = await this.#run(APPEND, key, keys, toAppend(key, expected, append));
+    return only(answer, "appended", "lost", "absent", "gone", "replayed");
   }
 
   /** With the index of requests, and the requests that there are. */
@@ -270,10 +274,4 @@ class RedisBackend implements Backend {
 
 function alreadyHeld(head: Head): Found {
   return { outcome: "found", head, target: "held", onto: "held", entries: [] };
-}
-
-/** An answer that the script may give. */
-function only<O extends Answer["outcome"]>(answer: Answer, ...outcomes: O[]): Extract<Answer, { outcome: O }> {
-  if ((outcomes as string[]).includes(answer.outcome)) return answer as Extract<Answer, { outcome: O }>;
-  throw damaged();
 }

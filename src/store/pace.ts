@@ -13,7 +13,7 @@ const AT_ONCE = 16;
 export class Pace {
   #waiting: (() => void)[] = [];
 
-  /** Begins work once the caller has come to a pause, or a few turns of the event loop later if there is a lot. */
+  /** Begins work once the caller has come to a pause, or some turns of the event loop later if there is a lot. */
   begin(work: () => void): void {
     if (this.#waiting.push(work) === 1) queueMicrotask(() => this.#next());
   }
@@ -22,7 +22,8 @@ export class Pace {
     const begun = this.#waiting.slice(0, AT_ONCE);
     this.#waiting = this.#waiting.slice(AT_ONCE);
     // Before any of it begins: what it queues itself waits for this, or begins anew.
-    if (this.#waiting.length > 0) setImmediate(() => this.#next());
+    // Not in the very next turn: in that a client writes what begins now, and would first wait for what begins then.
+    if (this.#waiting.length > 0) setImmediate(() => setImmediate(() => this.#next()));
     for (const work of begun) work();
   }
 }

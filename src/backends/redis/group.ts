@@ -7,17 +7,20 @@
 
 import { APPEND, APPEND_EACH, APPEND_FRAMED } from "./append_script.ts";
 import type { Keyframe } from "../../document/journal.ts";
-import type { Appended } from "../backend.ts";
+import type { Absent, Appended, Gone, Lost, Replayed } from "../backend.ts";
 import type { Caller } from "./caller.ts";
 import type { Keys } from "./keys.ts";
 import { type Plain, pushPlain, toAppended } from "./plain.ts";
-import { type Answer, text, toAnswer } from "./records.ts";
+import { only, text, toAnswer } from "./records.ts";
 import type { Rivals } from "./rivals.ts";
 
 /** How many go together, so that Redis soon looks after others and begins while the next are made ready. */
 const MOST = 32;
 /** How many characters of bodies go together. */
 const MOST_CHARACTERS = 128 * 1024;
+
+/** What may come of an append. */
+type Answer = Appended | Lost | Absent | Gone | Replayed;
 
 interface Waiting {
   readonly plain: Plain;
@@ -76,7 +79,9 @@ export class Groups {
     pushPlain(args, plain);
     args.push(head.writeId, String(head.turn));
     const reply = await this.caller.run(APPEND, this.keys.all(key), args);
-    if (typeof reply !== "string") return toAnswer(reply, key.id);
+    if (typeof reply !== "string") {
+      return only(toAnswer(reply, key.id), "appended", "lost", "absent", "gone", "replayed");
+    }
     this.rivals.unseen(key);
     return toAppended(reply, plain);
   }

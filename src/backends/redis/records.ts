@@ -70,6 +70,12 @@ export function toAnswer(reply: unknown, id: string): Answer {
   }
 }
 
+/** @throws {BackendError} if it is none of those that the script may give. */
+export function only<O extends Answer["outcome"]>(answer: Answer, ...outcomes: O[]): Extract<Answer, { outcome: O }> {
+  if ((outcomes as string[]).includes(answer.outcome)) return answer as Extract<Answer, { outcome: O }>;
+  throw damaged();
+}
+
 function toFound([flat, target, onto, entries]: readonly unknown[], id: string): Found {
   return {
     outcome: "found",
