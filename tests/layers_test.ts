@@ -27,7 +27,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   sqlite: {
     files: /^src\/backends\/sqlite(\.ts|\/[a-z_]+\.ts)$/,
     ours: ["document", "port", "file", "sqlite"],
-    others: ["node:path"],
+    others: ["node:path", "node:timers"],
   },
   kv: {
     files: /^src\/backends\/kv(\.ts|\/[a-z_]+\.ts)$/,

@@ -8,6 +8,7 @@
 import { BackendError } from "../../document/errors.ts";
 import type { Place } from "../database_file.ts";
 import { TIDY_EVERY } from "../records.ts";
+import { WriteGroup } from "./write_group.ts";
 
 /** What goes into a statement and comes out of a row. */
 export type SqliteValue = null | number | bigint | string | Uint8Array;
@@ -40,6 +41,7 @@ export class Connection {
   readonly #database: SqliteDatabase;
   readonly #maxContentionMs: number;
   readonly #place: Place | undefined;
+  readonly #writes = new WriteGroup((step) => this.#retrying(() => this.#transaction("BEGIN IMMEDIATE", step)));
   #steps = 0;
 
   /** @param place where the file was opened, if there is one. */
@@ -78,7 +80,7 @@ export class Connection {
 
   /** Runs `step` as one atomic write. It is synchronous, so nothing of this process can come between. */
   write<T>(step: () => T): Promise<T> {
-    return this.#retrying(() => this.#transaction("BEGIN IMMEDIATE", step));
+    return this.#writes.add(step);
   }
 
   /** Runs `step` as one atomic write if that can be done at once: for what can as well be done later. */
