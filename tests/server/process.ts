@@ -123,13 +123,11 @@ export class ServerProcess implements AsyncDisposable {
     this.#child.kill(signal);
   }
 
-  /** Waits for the end: exit code, what went to standard error, and how long it took. */
-  async finish(): Promise<{ readonly code: number; readonly stderr: string; readonly ms: number }> {
-    const started = performance.now();
+  /** Waits for the end: exit code, and what went to standard error. */
+  async finish(): Promise<{ readonly code: number; readonly stderr: string }> {
     const { code } = await this.#child.status;
-    const ms = performance.now() - started;
     await this.#reading;
-    return { code, stderr: await this.#stderr, ms };
+    return { code, stderr: await this.#stderr };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

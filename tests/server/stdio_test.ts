@@ -8,22 +8,18 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { emptyHome } from "./client.ts";
 import { readText, ServerProcess } from "./process.ts";
 
-/** Clients wait two seconds before they kill. */
-const LONGEST_END_MS = 2_000;
-
 const MODERN = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-Deno.test("when its input ends the server exits with 0, soon, and quietly", async () => {
+Deno.test("when its input ends the server exits with 0, and quietly", async () => {
   await using home = emptyHome();
   await using server = new ServerProcess({ home: home.path });
   await server.initialize();
   await server.end();
-  const { code, stderr, ms } = await server.finish();
+  const { code, stderr } = await server.finish();
   assertEquals([code, stderr], [0, ""]);
-  assert(ms < LONGEST_END_MS, `it took ${ms} ms`);
 });
 
 Deno.test("a server whose input never says anything exits with 0", async () => {
@@ -69,10 +65,9 @@ Deno.test("SIGTERM in the middle of writing loses nothing that was acknowledged"
   })().catch(() => {}); // the pipe breaks when the server is gone
   await server.answerTo(20);
   server.kill("SIGTERM");
-  const { code, stderr, ms } = await server.finish();
+  const { code, stderr } = await server.finish();
   await sending;
   assertEquals([code, stderr], [0, ""]);
-  assert(ms < LONGEST_END_MS, `it took ${ms} ms`);
   const acknowledged = server.messages().map(({ id }) => Number(id)).filter((id) => id >= 2);
   assert(acknowledged.length >= 19);
 
