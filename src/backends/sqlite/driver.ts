@@ -95,12 +95,14 @@ export class Connection {
 
   /** Runs `step` on one consistent view of the database. */
   async read<T>(step: () => T): Promise<T> {
+    this.#writes.flush();
     this.#place?.lookNowAndThen();
     return await this.#retrying(() => this.#transaction("BEGIN", step));
   }
 
   /** Runs a single statement, which is consistent by itself. */
   async single<T>(step: () => T): Promise<T> {
+    this.#writes.flush();
     this.#place?.lookNowAndThen();
     return await this.#retrying(step);
   }

@@ -27,14 +27,19 @@ export class WriteGroup {
   add<T>(step: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const write = { step, resolve: resolve as (result: unknown) => void, reject };
-      if (this.#waiting.push(write) === 1) setImmediate(() => this.#flush());
+      if (this.#waiting.push(write) === 1) setImmediate(() => this.flush());
     });
+  }
+
+  /** Begins what waits. Who reads does so first: one who only reads leaves the event loop no turn. */
+  flush(): void {
+    if (this.#waiting.length > 0) void this.#flush();
   }
 
   async #flush(): Promise<void> {
     const writes = this.#waiting.slice(0, MOST);
     this.#waiting = this.#waiting.slice(MOST);
-    if (this.#waiting.length > 0) setImmediate(() => this.#flush());
+    if (this.#waiting.length > 0) setImmediate(() => this.flush());
     try {
       const results = await this.transact(() => writes.map(({ step }) => step()));
       for (const [i, { resolve }] of writes.entries()) resolve(results[i]);
