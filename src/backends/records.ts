@@ -132,6 +132,11 @@ export function toExpired(head: Head): Tombstone {
   return { id, kind, status: "expired", goneAt: expiresAt ?? 0, ttlDays, seq, createdSeq, writeId: "" };
 }
 
+/** Whether a record only tells that a time to live has ended: its end has no number yet, and a clock that is set back undoes it. */
+export function isUnburied({ writeId }: Head | Tombstone): boolean {
+  return writeId === "";
+}
+
 const DAY_MS = 86_400_000;
 
 /** When a time to live that begins now ends. */

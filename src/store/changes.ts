@@ -5,6 +5,7 @@
  */
 
 import type { DocumentKey } from "../backends/backend.ts";
+import { isUnburied } from "../backends/records.ts";
 import { InvalidInput, VersionPruned } from "../document/errors.ts";
 import type { Change } from "../document/snapshot.ts";
 import { checkInteger } from "../document/checks.ts";
@@ -31,7 +32,7 @@ export async function readChanges(reader: Reader, key: DocumentKey, options: Cha
   const since = options.since === undefined ? undefined : checkInteger("since", options.since, 0);
   for (let attempt = 1;; attempt++) {
     const answer = await reader.backend.entries(key, since, limit);
-    if (answer.outcome === "gone" && answer.tombstone.writeId === "" && attempt < ATTEMPTS) {
+    if (answer.outcome === "gone" && isUnburied(answer.tombstone) && attempt < ATTEMPTS) {
       await reader.backend.read(key, { as: "head" }); // buries it: what was answered stays so, whatever the clock does
       continue;
     }

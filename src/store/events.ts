@@ -5,7 +5,7 @@
  */
 
 import type { Backend, DocumentKey, Head, ListPage } from "../backends/backend.ts";
-import { isTombstone, type Tombstone } from "../backends/records.ts";
+import { isTombstone, isUnburied, type Tombstone } from "../backends/records.ts";
 import { toIso } from "./snapshots.ts";
 import type { ChangeEvent, EndEvent, GapEvent } from "./watch.ts";
 import type { Cursor, Mark } from "./watch_cursor.ts";
@@ -88,7 +88,7 @@ async function areBuried(
   const now = new Map(
     (await readAll(backend, user, await readHeads(backend, user, since))).map((each) => [each.id, each]),
   );
-  return expired.every(({ id, writeId }) => writeId !== "" && now.get(id)?.writeId === writeId);
+  return expired.every((end) => !isUnburied(end) && now.get(end.id)?.writeId === end.writeId);
 }
 
 /** By the list, not by what was told: of what was lost while it was being read, nothing is told. */
@@ -111,7 +111,7 @@ async function isRewound(
   if (last === undefined) return false;
   const look = () => backend.entries({ user, id: last.id }, last.version, 1);
   let answer = await look();
-  if (answer.outcome === "gone" && answer.tombstone.writeId === "") { // past due, and its end has no number yet
+  if (answer.outcome === "gone" && isUnburied(answer.tombstone)) {
     while (await backend.sweep(user, CHUNK) > 0);
     answer = await look();
   }
@@ -119,7 +119,7 @@ async function isRewound(
     case "absent": // there is a tombstone at least, for as long as tombstones are kept
       return last.version > 0 || now.forgotten < seq;
     case "gone":
-      if (answer.tombstone.writeId === "") return undefined;
+      if (isUnburied(answer.tombstone)) return undefined;
       return isEndRewound(answer.tombstone, seq, last) || await isTaken(backend, user, seq, last);
     case "found":
       return await isChangeRewound(backend, { user, id: last.id }, answer.head, seq, last);
@@ -162,8 +162,8 @@ function restart(reason: GapEvent["reason"], seq: number): EventPage {
 
 /** By what to tell later that the store has lost what is newest now. What is past due and not buried yet is no such mark. */
 export function markOf(newest: Head | Tombstone): Mark | undefined {
+  if (isUnburied(newest)) return undefined;
   const { id, writeId } = newest;
-  if (writeId === "") return undefined;
   return { id, version: isTombstone(newest) ? 0 : newest.version, writeId };
 }
 
@@ -182,7 +182,7 @@ async function readChanges(
   const seen = head.createdSeq <= since ? await backend.locate(key, { seq: since }) : { version: 0 };
   const answer = await backend.entries(key, seen?.version ?? 0, ENTRIES);
   // Past due just now and not buried: when the clock is set back it is alive, and what was written to it is to be told.
-  if (answer.outcome === "gone" && answer.tombstone.writeId === "") return { events: [], upTo: since };
+  if (answer.outcome === "gone" && isUnburied(answer.tombstone)) return { events: [], upTo: since };
   if (answer.outcome !== "found") return { events: [], upTo: Infinity }; // its end comes next
   // Looked at afterwards: what was there a moment ago may have been pruned between.
   if (seen === undefined || answer.entries.length > 0 && answer.entries[0].version !== seen.version + 1) {

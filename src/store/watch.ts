@@ -8,6 +8,7 @@
  */
 
 import type { Backend } from "../backends/backend.ts";
+import { isUnburied } from "../backends/records.ts";
 import { StateError } from "../document/errors.ts";
 import { markOf, readEvents } from "./events.ts";
 import { type Cursor, decodeWatchCursor, encodeWatchCursor } from "./watch_cursor.ts";
@@ -101,7 +102,7 @@ interface Start {
 async function placeNow(backend: Backend, user: string): Promise<Cursor> {
   const range = { direction: "down", from: Number.MAX_SAFE_INTEGER, limit: 1, tombstones: true } as const;
   let { seq, documents: [newest] } = await backend.list(user, range);
-  if (newest?.writeId === "") { // past due, and its end has no number yet
+  if (newest !== undefined && isUnburied(newest)) {
     await backend.sweep(user, 64);
     ({ seq, documents: [newest] } = await backend.list(user, range));
   }
