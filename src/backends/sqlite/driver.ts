@@ -57,6 +57,10 @@ export class Connection {
     return (this.#statement(sql).get(...parameters) ?? undefined) as SqliteRow | undefined;
   }
 
+  /**
+   * All rows. A bound limit is written `LIMIT +?`: by a bare one SQLite plans, and so would prepare the statement anew at
+   * each use.
+   */
   all(sql: string, ...parameters: SqliteValue[]): readonly SqliteRow[] {
     return this.#statement(sql).all(...parameters) as SqliteRow[];
   }
@@ -69,7 +73,9 @@ export class Connection {
     this.#database.exec(sql);
   }
 
+  /** Writes that were begun are done first. */
   close(): void {
+    this.#writes.flush();
     this.#database.close();
   }
 

@@ -15,7 +15,6 @@ import { bury, findLeftovers, forget, forgetTombstone, removeJournal, removeOldR
 export function listDocuments(connection: Connection, user: string, range: ListRange, now: number): ListPage {
   const { direction, from, limit, tombstones } = range;
   const order = direction === "down" ? "seq < ? ORDER BY seq DESC" : "seq > ? ORDER BY seq";
-  // A plus, because SQLite plans by a bare bound limit, and so would prepare the statement anew at each use.
   const rows = connection.all(
     `SELECT * FROM mcpstate_document WHERE user = ? AND ${order} LIMIT +?`,
     user,

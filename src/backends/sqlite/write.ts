@@ -163,8 +163,6 @@ export function removeJournal(connection: Connection, doc: number): void {
   }
 }
 
-// A bound limit has a plus: SQLite plans by a bare one, and so would prepare the statement anew at each use.
-
 /** The rows of a user's documents that are past due, so many at a time: live ones to bury, tombstones to forget. */
 export function* findLeftovers(connection: Connection, user: string, now: number, size: number): Generator<SqliteRow> {
   let [dueAt, doc] = [Number.MIN_SAFE_INTEGER, 0];

@@ -18,7 +18,7 @@ interface Write {
 
 /** The writes of one connection. */
 export class WriteGroup {
-  #waiting: Write[] = [];
+  readonly #waiting: Write[] = [];
 
   /** @param transact runs a step as one atomic write, or as if it never was. */
   constructor(readonly transact: <T>(step: () => T) => Promise<T>) {}
@@ -31,15 +31,12 @@ export class WriteGroup {
     });
   }
 
-  /** Begins what waits. Who reads does so first: one who only reads leaves the event loop no turn. */
+  /** Begins all that waits. Who reads does so first: one who only reads leaves the event loop no turn. */
   flush(): void {
-    if (this.#waiting.length > 0) void this.#flush();
+    while (this.#waiting.length > 0) void this.#keep(this.#waiting.splice(0, MOST));
   }
 
-  async #flush(): Promise<void> {
-    const writes = this.#waiting.slice(0, MOST);
-    this.#waiting = this.#waiting.slice(MOST);
-    if (this.#waiting.length > 0) setImmediate(() => this.flush());
+  async #keep(writes: readonly Write[]): Promise<void> {
     try {
       const results = await this.transact(() => writes.map(({ step }) => step()));
       for (const [i, { resolve }] of writes.entries()) resolve(results[i]);
