@@ -33,31 +33,20 @@ export function openStore({ url }: Pick<Engine, "url">, cacheBytes?: number): Pr
   return HandleStore.fromUrl(url, { cacheBytes, maxStateBytes: 4 * 2 ** 20, retention: { versions: Infinity } });
 }
 
-async function openSqlite(): Promise<Engine> {
+/** An engine whose store and bare store are each a SQLite file, as those of Deno KV are. */
+async function openFiles(
+  name: Engine["name"],
+  scheme: string,
+  openBare: (path: string) => (Raw & Disposable) | Promise<Raw & Disposable>,
+): Promise<Engine> {
   const directory = await Deno.makeTempDir();
-  const [ours, bare] = [`${directory}/store.db`, `${directory}/raw.db`];
-  const raw = openRaw(bare);
+  const [ours, bare] = [`${directory}/store`, `${directory}/raw`];
+  const raw = await openBare(bare);
   return {
-    name: "SQLite",
-    url: `sqlite:///${ours}`,
+    name,
+    url: `${scheme}:///${ours}`,
     raw,
     disk: () => Promise.resolve({ ours: pages(ours), raw: pages(bare) }),
-    async [Symbol.asyncDispose]() {
-      raw[Symbol.dispose]();
-      await Deno.remove(directory, { recursive: true });
-    },
-  };
-}
-
-async function openKv(): Promise<Engine> {
-  const directory = await Deno.makeTempDir();
-  const [ours, bare] = [`${directory}/store.kv`, `${directory}/raw.kv`];
-  const raw = await openRawKv(bare);
-  return {
-    name: "Deno KV",
-    url: `kv:///${ours}`,
-    raw,
-    disk: () => Promise.resolve({ ours: pages(ours), raw: pages(bare) }), // it is a SQLite file
     async [Symbol.asyncDispose]() {
       raw[Symbol.dispose]();
       await Deno.remove(directory, { recursive: true });
@@ -95,4 +84,8 @@ function pages(path: string): number {
 }
 
 /** How to open each of them. */
-export const ENGINES = [openSqlite, openKv, openRedis] as const;
+export const ENGINES = [
+  () => openFiles("SQLite", "sqlite", openRaw),
+  () => openFiles("Deno KV", "kv", openRawKv),
+  openRedis,
+] as const;

@@ -54,50 +54,39 @@ export const MODERN_META = {
   "io.modelcontextprotocol/clientInfo": { name: "bare", version: "1.0.0" },
 };
 
+/** What a bare call has of its own. */
+interface CallOptions {
+  readonly id?: number | string;
+  readonly headers?: Record<string, string>;
+}
+
 /** A bare call of a tool at 2026-07-28. */
-export function callTool(
-  { url, token }: Reach,
-  name: string,
-  args: Record<string, unknown>,
-  { id = 1, headers = {} }: { readonly id?: number | string; readonly headers?: Record<string, string> } = {},
-): Promise<Response> {
-  return fetch(url, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      "accept": "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/call",
-      "mcp-name": name,
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...headers,
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id,
-      method: "tools/call",
-      params: { _meta: MODERN_META, name, arguments: args },
-    }),
-  });
+export function callTool(reach: Reach, name: string, args: Record<string, unknown>, options: CallOptions = {}) {
+  const era = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": name };
+  return post(reach, era, { _meta: MODERN_META, name, arguments: args }, options);
 }
 
 /** The same as an older client sends it. */
-export function callToolLegacy(
+export function callToolLegacy(reach: Reach, name: string, args: Record<string, unknown>, options: CallOptions = {}) {
+  return post(reach, { "mcp-protocol-version": "2025-11-25" }, { name, arguments: args }, options);
+}
+
+function post(
   { url, token }: Reach,
-  name: string,
-  args: Record<string, unknown>,
-  { id = 1, headers = {} }: { readonly id?: number | string; readonly headers?: Record<string, string> } = {},
+  era: Record<string, string>,
+  params: Record<string, unknown>,
+  { id = 1, headers = {} }: CallOptions,
 ): Promise<Response> {
   return fetch(url, {
     method: "POST",
     headers: {
       "content-type": "application/json",
       "accept": "application/json, text/event-stream",
-      "mcp-protocol-version": "2025-11-25",
+      ...era,
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...headers,
     },
-    body: JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } }),
+    body: JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params }),
   });
 }
 

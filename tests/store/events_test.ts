@@ -86,11 +86,7 @@ Deno.test("watch: a listener who was told nothing yet is told that the store was
 });
 
 Deno.test("watch: a listener whose last event was a deletion that is lost is told of that", async () => {
-  const server = new MemoryServer();
-  const store = new HandleStore(server.connect());
-  const handle = await store.mint("trip", { visits: 0 }, alice);
-  const before = server.copy();
-  const next = await listen(store);
+  const { server, store, handle, before, next } = await listening();
   await store.revoke(handle, alice);
   assertEquals(await next(), "deleted");
   server.restore(await rewritten(server, before, handle));
@@ -174,11 +170,7 @@ Deno.test("watch: that what was told last is past due, and nobody has buried it 
 });
 
 Deno.test("watch: a listener whose last event was a change is told that it is lost, also where another document has its place", async () => {
-  const server = new MemoryServer();
-  const store = new HandleStore(server.connect());
-  const handle = await store.mint("trip", { visits: 0 }, alice);
-  const before = server.copy();
-  const next = await listen(store);
+  const { server, store, handle, before, next } = await listening();
   await store.patch(handle, [increment("visits", 1)], alice);
   assertEquals(await next(), "change");
   const replica = new MemoryServer(server.now);
@@ -190,6 +182,15 @@ Deno.test("watch: a listener whose last event was a change is told that it is lo
   assertEquals(await next(), "gap rewound");
   await store.close();
 });
+
+/** A store with a document and a listener, and what its server held when that began to listen. */
+async function listening() {
+  const server = new MemoryServer();
+  const store = new HandleStore(server.connect());
+  const handle = await store.mint("trip", { visits: 0 }, alice);
+  const before = server.copy();
+  return { server, store, handle, before, next: await listen(store) };
+}
 
 /** What a server holds that was put back, and has been written to since as often as before. */
 async function rewritten(server: MemoryServer, before: Contents, handle: string): Promise<Contents> {
