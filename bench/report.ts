@@ -149,5 +149,6 @@ Resident MiB of a process that reads 10,000 documents of 10 KB, round after roun
 ${memory(await memoryOf([8, 64]))}
 `;
   await Deno.writeTextFile(`${HERE}/RESULTS.md`, text);
+  await new Deno.Command(Deno.execPath(), { args: ["fmt", "-q", `${HERE}/RESULTS.md`] }).output();
   console.log(text);
 }
