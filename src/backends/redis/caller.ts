@@ -10,6 +10,9 @@ import { closed, isHopeless, isPassing, replyCode, toBackendError, Unanswered } 
 import type { Link } from "./link.ts";
 import type { Script } from "./script.ts";
 
+/** An attempt with less time than this, in milliseconds, may go unanswered, and turn a refusal into an outcome that nobody knows. */
+const LEAST_MS = 50;
+
 /** Whoever calls Redis. */
 export class Caller {
   readonly #digests = new Map<Script, string>();
@@ -88,7 +91,7 @@ export class Caller {
         else if (replyCode(error) === "READONLY") link.renew(); // a primary that has become a replica
         const waitMs = pauseMs * (0.5 + Math.random());
         if (this.#closed) throw mayHaveLanded ? toBackendError(error, true) : closed();
-        if (performance.now() + waitMs >= deadline) throw toBackendError(error, mayHaveLanded);
+        if (performance.now() + waitMs + LEAST_MS >= deadline) throw toBackendError(error, mayHaveLanded);
         await this.#pause(waitMs);
         if (this.#closed && mayHaveLanded) throw toBackendError(error, true);
         begun = performance.now();
